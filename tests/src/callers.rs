@@ -2,9 +2,10 @@
 
 use std::fs;
 
-/// Returns the process with an open connection from this port of the loopback address.
-pub fn process_at(port: u16) -> Option<u32> {
-    let inode = inode_of(port)?;
+/// Returns the process with an open connection between these ports of the loopback address, its own first. Its own
+/// alone is not enough: connections to different servers may have the same.
+pub fn process_at(ports: [u16; 2]) -> Option<u32> {
+    let inode = inode_of(ports)?;
     let socket = format!("socket:[{inode}]");
     let processes =
         fs::read_dir("/proc").ok()?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -20,12 +21,12 @@ pub fn process_at(port: u16) -> Option<u32> {
     processes.into_iter().find(has_it)
 }
 
-fn inode_of(port: u16) -> Option<u64> {
+fn inode_of(ports: [u16; 2]) -> Option<u64> {
     let table = fs::read_to_string("/proc/net/tcp").ok()?;
     table.lines().skip(1).find_map(|line| {
         let mut columns = line.split_whitespace().skip(1);
-        let local = columns.next()?.split(':').nth(1)?;
-        let is_it = u16::from_str_radix(local, 16).is_ok_and(|found| found == port);
-        is_it.then(|| columns.nth(7)?.parse().ok())?
+        let mut port = || u16::from_str_radix(columns.next()?.split(':').nth(1)?, 16).ok();
+        let found = [port()?, port()?];
+        (found == ports).then(|| columns.nth(6)?.parse().ok())?
     })
 }

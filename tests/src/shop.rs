@@ -273,12 +273,12 @@ async fn accept(listener: TcpListener, world: Arc<World>, gate: watch::Receiver<
 
 /// Answers calls until the client disconnects, which is no error.
 async fn connection(stream: TcpStream, world: Arc<World>, mut gate: watch::Receiver<bool>) {
-    let port = stream.peer_addr().map_or(0, |peer| peer.port());
+    let ports = [stream.peer_addr(), stream.local_addr()].map(|address| address.map_or(0, |end| end.port()));
     let mut stream = BufReader::new(stream);
     let mut process = None;
     while let Some(mut call) = read_call(&mut stream).await {
         // A client that waits for an answer keeps its end of the connection open.
-        process = process.or_else(|| callers::process_at(port));
+        process = process.or_else(|| callers::process_at(ports));
         call.process = process;
         let reply = world.answer(&call);
         if reply.held && gate.wait_for(|open| *open).await.is_err() {

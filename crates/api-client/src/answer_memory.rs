@@ -21,7 +21,7 @@ pub(crate) const LARGEST_BODY: usize = 32 << 20;
 const BUDGET: usize = 48 << 20;
 /// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
 const LARGEST_VALUES: usize = 256 << 20;
-/// The largest body of few objects: it is texts, whose size counts more than once.
+/// The largest body of few objects: long texts, which take more memory than many small rows.
 const LARGEST_TEXT: usize = 8 << 20;
 /// A body of at most this size is received without a permit: at most 256 calls are in flight.
 const SMALL: usize = 32 << 10;
@@ -48,7 +48,7 @@ pub struct AnswerMemory {
     waiting: watch::Sender<usize>,
 }
 
-/// What the answers to a client occupy, until it is dropped with the last clone of that client.
+/// The share of the memory budget that answers keep, until this is dropped with the last clone of their client.
 #[derive(Clone, Debug, Default)]
 pub struct HeldAnswers(Arc<Mutex<Held>>);
 
@@ -202,15 +202,15 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Returns the limit in MiB that an answer exceeds, if its values need more memory than there is. A text of megabytes
-/// takes fourteen times its size until it is written, and many small rows take less, because each is written by itself.
+/// Returns the size in MiB that an answer exceeds, if its values need more memory than there is: the limit for texts, or,
+/// of too many rows, its own size. A text of megabytes takes fourteen times its size until it is written, and many small
+/// rows take less, because each is written by itself.
 pub(crate) fn exceeded(body: &[u8]) -> Option<usize> {
     let is_long_text = body.len() > LARGEST_TEXT && body.len() / objects(body).max(1) > KIB;
-    match (is_long_text, estimated(body) > LARGEST_VALUES) {
-        (true, _) => Some(LARGEST_TEXT >> 20),
-        (false, true) => Some(LARGEST_VALUES >> 20),
-        (false, false) => None,
+    if is_long_text {
+        return Some(LARGEST_TEXT >> 20);
     }
+    (estimated(body) > LARGEST_VALUES).then_some(body.len() >> 20)
 }
 
 /// Estimates the bytes that the values of an answer take until they are written. Each object may become a row, so
@@ -242,7 +242,8 @@ mod tests {
     fn a_body_of_many_small_objects_counts_for_far_more_than_its_bytes() {
         let line = br#"{"id":1,"sku":"a","quantity":1},"#;
         for (lines, expected) in [(5_000, false), (100_000, false), (200_000, false), (400_000, true)] {
-            assert_eq!(exceeded(&line.repeat(lines)).is_some(), expected, "{lines} lines");
+            let body = line.repeat(lines);
+            assert_eq!(exceeded(&body), expected.then_some(body.len() >> 20), "{lines} lines");
         }
         assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT]), None);
         assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT + 1]), Some(LARGEST_TEXT >> 20), "one long text");

@@ -71,7 +71,7 @@ pub struct Client {
     pub(crate) lane: Lane,
     /// A permit reserved for the next request.
     pub(crate) slot: Option<Arc<Mutex<Option<Permit>>>>,
-    /// What keeps the memory of answers beyond the call.
+    /// The share of the memory budget that answers keep beyond the call.
     pub(crate) held: Option<HeldAnswers>,
 }
 

@@ -136,7 +136,7 @@ impl Transport {
         };
         let rate = RateHeaders::of(&response);
         let answer = self.read(request, response, held).await;
-        // Whoever holds answers may need the place to go on.
+        // A reader that holds answers may need the place to go on.
         drop(place);
         if let Some(permit) = permit {
             match answer.as_ref().err().and_then(too_many) {

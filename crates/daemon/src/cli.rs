@@ -1,17 +1,18 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
-use std::{path::PathBuf, time::Duration};
+mod pause;
+
+use std::path::PathBuf;
 
 use chrono::{Datelike as _, NaiveDate};
 use clap::{Args, Parser, Subcommand};
 use espelho_model::{
-    pause::PauseScope,
     sync::Target,
     text::{Language, Locale},
 };
-use espelho_sync_engine::Subject;
+use espelho_sync_engine::{Input, SERVICE, Subject};
 
-use crate::config;
+pub use self::pause::{PauseArg, PauseArgs, ResumeArgs};
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
 #[derive(Debug, Parser)]
@@ -183,70 +184,6 @@ pub enum Command {
     },
 }
 
-/// What `espelho pause --only` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PauseArg {
-    /// Nothing is sent to the marketplace.
-    Push,
-    /// Nothing is read by sweeps, reconciliations, label polls and audits.
-    Pull,
-    /// Deliveries are kept, and nothing is read for them.
-    Webhooks,
-    /// Levels (erp_stock) are not sent.
-    Stock,
-    /// Prices (erp_prices) are not sent.
-    Prices,
-    /// Commands are not carried out.
-    Commands,
-}
-
-impl PauseArg {
-    /// Returns the scope.
-    pub fn scope(self) -> PauseScope {
-        match self {
-            Self::Push => PauseScope::Push,
-            Self::Pull => PauseScope::Pull,
-            Self::Webhooks => PauseScope::Webhooks,
-            Self::Stock => PauseScope::Stock,
-            Self::Prices => PauseScope::Prices,
-            Self::Commands => PauseScope::Commands,
-        }
-    }
-}
-
-/// `espelho pause`.
-#[derive(Args, Clone, Debug)]
-pub struct PauseArgs {
-    /// Only this store (repeatable).
-    #[arg(long, value_name = "KEY")]
-    pub store: Vec<String>,
-    /// Only this part.
-    #[arg(long, value_name = "PART")]
-    pub only: Option<PauseArg>,
-    /// For how long: 90s, 30m, 2h, 1d; at most 30 days.
-    #[arg(long = "for", value_name = "SPAN", value_parser = pause_span)]
-    pub span: Duration,
-}
-
-/// `espelho resume`.
-#[derive(Args, Clone, Debug)]
-pub struct ResumeArgs {
-    /// Only this store (repeatable).
-    #[arg(long, value_name = "KEY")]
-    pub store: Vec<String>,
-    /// Only pauses of this part.
-    #[arg(long, value_name = "PART")]
-    pub only: Option<PauseArg>,
-}
-
-/// Parses how long a pause lasts.
-fn pause_span(text: &str) -> Result<Duration, String> {
-    let longest = Duration::from_secs(30 * 86_400);
-    config::span(text)
-        .filter(|span| !span.is_zero() && *span <= longest)
-        .ok_or_else(|| format!("{text:?}: 90s, 30m, 2h, 1d (<= 30d)"))
-}
-
 /// `espelho doctor`.
 #[derive(Args, Clone, Debug)]
 pub struct DoctorArgs {
@@ -304,13 +241,18 @@ impl IntentArg {
         }
     }
 
-    /// Returns the word, as in the table `quarantine`.
-    pub fn word(self) -> String {
-        if let Self::Order | Self::Product = self {
-            return if self == Self::Order { "orders" } else { "products" }.to_owned();
+    /// Returns the word of what was set aside, as in the table `quarantine`; `None` for intents.
+    pub fn quarantined(self) -> Option<&'static str> {
+        match self {
+            Self::Order => Some(Input::Order.as_str()),
+            Self::Product => Some(Input::Product.as_str()),
+            Self::Webhooks => Some(Input::Delivery.as_str()),
+            Self::ShipmentLabel => Some(Input::Label.as_str()),
+            Self::Pages => Some(Input::Page.as_str()),
+            Self::Sweeps => Some(Input::Sweep.as_str()),
+            Self::Service => Some(SERVICE),
+            Self::Stock | Self::Price | Self::Command => None,
         }
-        let value = clap::ValueEnum::to_possible_value(&self);
-        value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 

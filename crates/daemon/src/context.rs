@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -15,6 +15,7 @@ use espelho_sync_engine::{
     Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
     count_left_overs, labels::Labels,
 };
+use signal_hook::consts::SIGABRT;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -54,9 +55,9 @@ pub(crate) struct Shared {
     /// The runs that other processes request from this one.
     pub admin_queue: Arc<AdminQueue>,
     memory_budget: Arc<MemoryBudget>,
-    /// What operators have paused, and whether the database takes writes.
+    /// The operators' pauses, and whether the database takes writes.
     pub brake: Brake,
-    /// What the threads of this process work on, for the next one.
+    /// The inputs under way, noted for the next process.
     pub in_flight: Arc<InFlight>,
     /// Watches which stores are free.
     pub lease_watcher: Arc<LeaseWatcher>,
@@ -362,10 +363,24 @@ async fn note_attempts(store: &Store, place: &Place, clock: &dyn Clock) -> Resul
         }
     }
     let name = format!("{}-{}", std::process::id(), clock.now().timestamp_micros());
-    Ok(InFlight::open(&folder, &name).unwrap_or_else(|error| {
+    let noting = InFlight::open(&folder, &name).and_then(|in_flight| {
+        note_aborts(&in_flight)?;
+        Ok(in_flight)
+    });
+    Ok(noting.unwrap_or_else(|error| {
         tracing::warn!(folder = %folder.display(), %error, "what is worked on is not noted");
         Arc::default()
     }))
+}
+
+/// Has an abort of this process noted beside its inputs. The process still ends by SIGABRT.
+fn note_aborts(in_flight: &InFlight) -> std::io::Result<()> {
+    if let Some(note) = in_flight.abort_note()? {
+        // The handlers run in this order: the second one ends the process.
+        signal_hook::low_level::pipe::register(SIGABRT, note)?;
+        signal_hook::flag::register_conditional_default(SIGABRT, Arc::new(AtomicBool::new(true)))?;
+    }
+    Ok(())
 }
 
 /// Releases a store's lease.

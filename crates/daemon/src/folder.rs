@@ -15,6 +15,7 @@ use std::{
 
 use espelho_model::{Clock, StoreKey, text, text::Locale};
 use espelho_store::{InFlight, Store};
+use espelho_sync_engine::plan::quarantine::{Standing, isolation, standing, wait};
 use tokio::task::AbortHandle;
 
 use crate::{
@@ -30,7 +31,7 @@ const LARGEST: u64 = 64 << 20;
 /// The folder of a file while it is read; a file that a killed service left there is read once more.
 const READING: &str = "reading";
 
-/// What the files are called where attempts are counted.
+/// The word for files where attempts are counted.
 const IMPORTS: &str = "imports";
 
 /// What one scan records about a file.
@@ -137,10 +138,13 @@ impl Folder {
     async fn held_by(&self, file: &Path, kind: ImportKind) -> Result<Result<Rows, BadLines>, String> {
         let name = name_of(file);
         let known = self.store.quarantine().find(&self.key, IMPORTS, &name).await;
-        if known.map_err(|error| error.to_string())?.is_some_and(|known| known.is_set_aside) {
+        let known = known.map_err(|error| error.to_string())?;
+        let standing = standing(known.map(|known| (known.attempts, known.is_set_aside)));
+        if standing == Standing::SetAside {
             return Ok(Err(import::poisoned()));
         }
-        let slot = self.in_flight.begin(&self.key, IMPORTS, &name, true);
+        self.clock.sleep(wait(standing, self.clock.monotonic())).await;
+        let slot = self.in_flight.begin(&self.key, IMPORTS, &name, isolation(true, self.clock.monotonic()));
         let _on_thread = slot.enter();
         Ok(held_by(file, kind))
     }

@@ -37,7 +37,7 @@ pub(crate) async fn follow(
                     report(&standing, &lasting, &wakers);
                     standing = lasting;
                 }
-                // What was read last stays in force until its end.
+                // The pauses that were read last stay in force until their end.
                 Err(error) => tracing::debug!(%error, "cannot read the pauses; will retry"),
             }
             clock.sleep(INTERVAL).await;

@@ -7,9 +7,9 @@ use espelho_model::{
     containment::{Panicked, contained},
     watch,
 };
-use espelho_store::{Failure, Lease};
+use espelho_store::{Failure, Lease, PANICKED};
 use espelho_sync_engine::{
-    Examination, Problem, Question, Refusal, StoreContext, examine,
+    Examination, Problem, Question, Refusal, SERVICE, StoreContext, examine,
     live::{self, AdminRequests as _, Inquiry, Wakers},
     panicked_problem,
     plan::schedule::Intervals,
@@ -40,9 +40,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const STEADY: Duration = Duration::from_secs(600);
 /// A panic of the work itself is shown until the work has lasted so long.
 const PANICS_SHOWN: Duration = Duration::from_secs(3_600);
-/// Where such panics are shown in `sync_failures`, and their code.
-const SERVICE: &str = "service";
-const PANICKED: &str = "panicked";
 
 /// The task of a store.
 pub(crate) struct StoreTask {

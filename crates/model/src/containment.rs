@@ -78,7 +78,7 @@ impl<F: Future> Future for Contained<F> {
                 Poll::Ready(Ok(output))
             }
             Err(panicked) => {
-                // What it held is released; a second panic on the way ends nothing either.
+                // Dropping it releases what it held; a second panic on the way ends nothing either.
                 let left = self.0.take();
                 let _ = run(|| drop(left));
                 Poll::Ready(Err(panicked))

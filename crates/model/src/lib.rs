@@ -2,10 +2,11 @@
 //! reconciliation. Nothing here does I/O; every other crate of the workspace may depend on this one.
 //!
 //! Reading order: [`ids`] and [`StoreKey`] are the identifiers. [`Timestamp`](time) and [`clock`] handle time;
-//! [`watch`] detects stalled tasks, [`containment`] contains panics, [`fault`] provokes them in tests. [`raw`] and [`hash`] keep received data. [`order`] (with its [`timeline`],
-//! [`fiscal`] and [`financial`] sub-resources), [`shipment`], [`tracking`], [`product`], [`campaign`],
-//! [`price_list`], [`media`], [`listing`], [`store_profile`], [`occurrence`] and [`conversation`] are the mirrored
-//! aggregates. [`sync`] has the states and counts of a run. [`mod@text`] has the texts for people.
+//! [`watch`] detects stalled tasks, [`containment`] contains panics, [`fault`] provokes them in tests. [`raw`] and
+//! [`hash`] keep received data. [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sub-resources),
+//! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
+//! [`occurrence`] and [`conversation`] are the mirrored aggregates. [`pause`] has what operators stop, [`sync`] the
+//! states and counts of a run. [`mod@text`] has the texts for people.
 #![deny(missing_docs)]
 
 pub mod campaign;

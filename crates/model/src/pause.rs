@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::StoreKey;
 
-/// What a pause stops.
+/// The work that a pause stops.
 #[derive(
     Clone,
     Copy,
@@ -20,7 +20,7 @@ use crate::StoreKey;
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum PauseScope {
-    /// Everything that the service does by itself for the store.
+    /// All that the service does by itself for the store.
     All,
     /// Nothing is sent to the marketplace.
     Push,
@@ -51,7 +51,7 @@ impl PauseScope {
 pub struct Pause {
     /// The store.
     pub store: StoreKey,
-    /// What it stops.
+    /// The work that it stops.
     pub scope: PauseScope,
     /// Its beginning.
     pub since: DateTime<Utc>,
@@ -62,7 +62,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Whether it lasts at this time.
+    /// Tells whether it lasts at this time.
     pub fn lasts(&self, at: DateTime<Utc>) -> bool {
         self.until > at
     }

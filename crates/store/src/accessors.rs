@@ -51,7 +51,7 @@ impl Store {
         Commands { database: &self.database, clock: &self.clock }
     }
 
-    /// What operators have stopped for a while.
+    /// Pauses: the work that operators have stopped for a while.
     pub fn pauses(&self) -> Pauses<'_> {
         Pauses { database: &self.database, clock: &self.clock }
     }

@@ -80,7 +80,7 @@ pub use operations::{
     explain::{ErrorRow, Explained, explainable},
     grants::grants,
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
-    quarantine::Quarantined,
+    quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,
     row_counts::{TableState, TableStates, counted_tables},
     rows_in_trouble::{DueDeadlines, RowsInTrouble},
@@ -91,7 +91,7 @@ pub use operations::{
 };
 pub use ownership::{
     Leases,
-    in_flight::{InFlight, LeftOver, LeftOvers, OnThread, Slot},
+    in_flight::{InFlight, Isolation, LeftOver, LeftOvers, OnThread, Slot},
     lease::Lease,
     lease_guard::LeaseGuard,
     lock_inspection::{LockHolder, Process},

@@ -1,4 +1,4 @@
-//! What a failure of the database means for people: a full disk, a lock, no writes, no answer.
+//! Classifies a failure of the database for people: a full disk, a lock, no writes, no answer.
 
 use crate::Error;
 

@@ -8,12 +8,12 @@ use std::{future::poll_fn, pin::Pin, time::Duration};
 
 use espelho_api_client::ListPage;
 use espelho_model::containment::{self, Panicked, contained};
-use espelho_store::Quarantined;
+use espelho_store::{POISONED, Quarantined, Slot};
 
 use crate::{
     StoreContext,
-    plan::quarantine::{BadEnd, Standing, after_bad_end, standing},
-    quarantine::{Attempt, Input, POISONED, Poison},
+    plan::quarantine::{BadEnd, Standing, after_bad_end, isolation, standing, wait},
+    quarantine::{Attempt, Input, Poison},
 };
 
 /// A suspect waits this long for its turn alone; then it is tried beside the others.
@@ -47,11 +47,11 @@ impl StoreContext {
             Ok(entry) => entry,
             Err(poison) => return Attempt::SetAside(poison),
         };
-        let alone = match entry {
-            Some(_) => self.alone().await,
+        let alone = match &entry {
+            Some(entry) => self.alone(entry).await,
             None => None,
         };
-        let slot = self.quarantine.in_flight.begin(&self.key, input.as_str(), key, alone.is_some());
+        let slot = self.begin(input, key, alone.is_some());
         let mut work = contained(work);
         let ended = poll_fn(|context| {
             let _on_thread = slot.enter();
@@ -77,7 +77,7 @@ impl StoreContext {
             Err(poison) => return Attempt::SetAside(poison),
         };
         // It does not wait, so that nothing but work on other threads is under way beside it.
-        let slot = self.quarantine.in_flight.begin(&self.key, input.as_str(), key, true);
+        let slot = self.begin(input, key, true);
         let on_thread = slot.enter();
         let ended = containment::run(work);
         drop(on_thread);
@@ -109,12 +109,23 @@ impl StoreContext {
         }
         match standing(Some((entry.attempts, entry.is_set_aside))) {
             Standing::SetAside => Err(Poison { place: entry.place }),
-            Standing::Clear | Standing::Suspect => Ok(Some(entry)),
+            Standing::Clear | Standing::Suspect | Standing::Probation => Ok(Some(entry)),
         }
     }
 
-    /// Waits until no other suspect is under way, but not for ever: one may wait for a marketplace that is down.
-    async fn alone(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+    fn begin(&self, input: Input, key: &str, is_alone: bool) -> Slot<'_> {
+        let isolation = isolation(is_alone, self.clock.monotonic());
+        self.quarantine.in_flight.begin(&self.key, input.as_str(), key, isolation)
+    }
+
+    /// Waits until no other suspect is under way, but not for ever: one may wait for a marketplace that is down. Before
+    /// that, an input on probation waits until the process has run for a while.
+    async fn alone(&self, entry: &Quarantined) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let probation = wait(standing(Some((entry.attempts, entry.is_set_aside))), self.clock.monotonic());
+        tokio::select! {
+            () = self.clock.sleep(probation) => (),
+            () = self.stop.cancelled() => (),
+        }
         tokio::select! {
             alone = self.quarantine.in_flight.alone() => Some(alone),
             () = self.clock.sleep(ALONE_WITHIN) => None,
@@ -158,7 +169,7 @@ impl StoreContext {
 
     /// Shows in `sync_failures` that an input is set aside.
     pub(crate) async fn show_poison(&self, input: Input, key: &str, poison: &Poison) {
-        let name = (input.as_str(), key.to_owned());
+        let name = (input, key.to_owned());
         if self.quarantine.shown().contains(&name) {
             return;
         }

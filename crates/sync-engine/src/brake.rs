@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::plan::pauses::{Activity, held_until};
 
-/// What holds the work.
+/// The reasons to hold the work.
 #[derive(Clone, Debug, Default)]
 struct State {
     pauses: Arc<[Pause]>,
@@ -42,13 +42,13 @@ impl Brake {
         self.0.send_if_modified(|state| std::mem::replace(&mut state.refuses_writes, refuses) != refuses)
     }
 
-    /// Whether an activity of a store must not begin now.
+    /// Tells whether an activity of a store must not begin now.
     pub(crate) fn holds(&self, store: &StoreKey, activity: Activity, clock: &dyn Clock) -> bool {
         let state = self.0.borrow();
         state.refuses_writes || held_until(&state.pauses, store, activity, clock.now()).is_some()
     }
 
-    /// Whether a pause holds an activity of a store.
+    /// Tells whether a pause holds an activity of a store.
     pub(crate) fn is_paused(&self, store: &StoreKey, activity: Activity, clock: &dyn Clock) -> bool {
         held_until(&self.0.borrow().pauses, store, activity, clock.now()).is_some()
     }

@@ -34,7 +34,7 @@ pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};
-pub use quarantine::{Input, Quarantine, count_left_overs, panicked_problem};
+pub use quarantine::{Input, Quarantine, SERVICE, count_left_overs, panicked_problem};
 pub use reconcile::{Options, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
 pub use store_context::StoreContext;

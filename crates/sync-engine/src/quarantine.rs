@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use espelho_model::{
@@ -12,7 +12,10 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Error as StoreError, Failure, InFlight, LeftOver, Quarantined, Store};
+use espelho_store::{
+    Error as StoreError, Failure, InFlight, LeftOver, PANICKED, POISONED, Quarantined, Store,
+};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Problem, Trouble,
@@ -23,10 +26,10 @@ use crate::{
     report::failure,
 };
 
-/// The code of an input that is set aside.
-pub(crate) const POISONED: &str = "poisoned";
+/// The resource of parts of the service that panicked, in `sync_failures`.
+pub const SERVICE: &str = "service";
 
-/// What is worked on. The words are those of `sync_failures` and `quarantine`.
+/// A kind of input. The words are those of `sync_failures` and `quarantine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// A delivery, by the fingerprint of its body.
@@ -52,6 +55,24 @@ pub enum Input {
 }
 
 impl Input {
+    const ALL: [Self; 10] = [
+        Self::Delivery,
+        Self::Order,
+        Self::Product,
+        Self::Page,
+        Self::Sweep,
+        Self::Label,
+        Self::Effect,
+        Self::Stock,
+        Self::Price,
+        Self::Command,
+    ];
+
+    /// Returns the input of a word.
+    fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|input| input.as_str() == word)
+    }
+
     /// Returns the word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -94,7 +115,7 @@ impl Input {
     }
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Debug)]
 pub(crate) enum Attempt<T> {
     /// The work ended by itself.
@@ -115,9 +136,9 @@ pub(crate) struct Poison {
 /// The inputs of a store whose work ended badly.
 pub struct Quarantine {
     pub(crate) in_flight: Arc<InFlight>,
-    entries: Mutex<HashMap<(&'static str, String), Quarantined>>,
-    /// What `sync_failures` shows already.
-    shown: Mutex<HashSet<(&'static str, String)>>,
+    entries: Mutex<HashMap<(Input, String), Quarantined>>,
+    /// The inputs that `sync_failures` shows already.
+    shown: Mutex<HashSet<(Input, String)>>,
 }
 
 impl Quarantine {
@@ -127,34 +148,30 @@ impl Quarantine {
     /// When the database does not answer.
     pub async fn load(store: &Store, key: &StoreKey, in_flight: Arc<InFlight>) -> Result<Self, StoreError> {
         let entries = store.quarantine().of_store(key).await?;
-        let named = |entry: Quarantined| Some(((word(&entry.work)?, entry.key.clone()), entry));
+        let named = |entry: Quarantined| Some(((Input::named(&entry.work)?, entry.key.clone()), entry));
         let entries = Mutex::new(entries.into_iter().filter_map(named).collect());
         Ok(Self { in_flight, entries, shown: Mutex::default() })
     }
 
     pub(crate) fn entry(&self, input: Input, key: &str) -> Option<Quarantined> {
-        let entries = self.entries();
+        let entries = self.entries.lock();
         // Almost always empty.
-        (!entries.is_empty()).then(|| entries.get(&(input.as_str(), key.to_owned())).cloned())?
+        (!entries.is_empty()).then(|| entries.get(&(input, key.to_owned())).cloned())?
     }
 
     pub(crate) fn keep(&self, input: Input, key: &str, entry: Option<Quarantined>) {
-        let name = (input.as_str(), key.to_owned());
+        let name = (input, key.to_owned());
         match entry {
-            Some(entry) => self.entries().insert(name, entry),
+            Some(entry) => self.entries.lock().insert(name, entry),
             None => {
                 self.shown().remove(&name);
-                self.entries().remove(&name)
+                self.entries.lock().remove(&name)
             }
         };
     }
 
-    pub(crate) fn shown(&self) -> MutexGuard<'_, HashSet<(&'static str, String)>> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn entries(&self) -> MutexGuard<'_, HashMap<(&'static str, String), Quarantined>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn shown(&self) -> MutexGuard<'_, HashSet<(Input, String)>> {
+        self.shown.lock()
     }
 }
 
@@ -163,10 +180,14 @@ impl Quarantine {
 /// # Errors
 /// When the database does not answer.
 pub async fn count_left_overs(store: &Store, inputs: &[LeftOver]) -> Result<(), StoreError> {
-    for LeftOver { store: key, work, key: name, was_alone } in inputs {
+    for LeftOver { store: key, work, key: name, isolation, has_aborted } in inputs {
         let known = store.quarantine().find(key, work, name).await?;
         let attempts = known.as_ref().map_or(0, |known| known.attempts);
-        let (attempts, is_set_aside) = after_bad_end(attempts, BadEnd::Process { was_alone: *was_alone });
+        let end = match has_aborted {
+            true => BadEnd::Abort(*isolation),
+            false => BadEnd::Kill(*isolation),
+        };
+        let (attempts, is_set_aside) = after_bad_end(attempts, end);
         tracing::warn!(store = %key, work, key = name, attempts, is_set_aside, "a process ended while it worked on this");
         let (store_key, work, key) = (key.clone(), work.clone(), name.clone());
         let entry = Quarantined { store: store_key, work, key, attempts, place: None, is_set_aside };
@@ -202,23 +223,7 @@ impl Poison {
 
 /// Returns the problem of work that has panicked and is tried once more.
 pub fn panicked_problem(panicked: &Panicked, store: &StoreKey) -> Problem {
-    let row = format!("service {} --store {store}", panicked.place);
+    let row = format!("{SERVICE} {} --store {store}", panicked.place);
     let text = text!("run-part-panicked", place = panicked.place.as_str(), row = row);
-    Problem::of(Trouble::Failure, "panicked", text)
-}
-
-fn word(work: &str) -> Option<&'static str> {
-    const ALL: [Input; 10] = [
-        Input::Delivery,
-        Input::Order,
-        Input::Product,
-        Input::Page,
-        Input::Sweep,
-        Input::Label,
-        Input::Effect,
-        Input::Stock,
-        Input::Price,
-        Input::Command,
-    ];
-    ALL.into_iter().map(Input::as_str).find(|word| *word == work)
+    Problem::of(Trouble::Failure, PANICKED, text)
 }

@@ -44,7 +44,7 @@ pub struct StoreContext {
     pub new_products: Arc<Notify>,
     /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
-    /// What an operator has paused, and whether the database takes writes. It is shared by the stores of the process.
+    /// The operators' pauses, and whether the database takes writes. The stores of the process share it.
     pub brake: Brake,
     /// Its inputs whose work ended in a panic, or with the process.
     pub quarantine: Arc<Quarantine>,
@@ -60,7 +60,7 @@ impl StoreContext {
 }
 
 impl StoreContext {
-    /// Whether an activity must not begin now.
+    /// Tells whether an activity must not begin now.
     pub(crate) fn holds(&self, activity: Activity) -> bool {
         self.brake.holds(&self.key, activity, &*self.clock)
     }

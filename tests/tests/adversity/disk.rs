@@ -145,7 +145,7 @@ async fn a_database_that_is_deleted_under_the_service_ends_it_and_nothing_acknow
     for suffix in ["", "-wal", "-shm", "-inbox", "-inbox-wal", "-inbox-shm"] {
         std::fs::remove_file(format!("{}{suffix}", file.display())).unwrap();
     }
-    // Whether it comes before the service notices is chance; what counts is the acknowledgement.
+    // It may come before or after the service notices; only the acknowledgement counts.
     let late = world.delivery(2).await;
     world.service.end().await.expect(1).says("was deleted or replaced").says("espelho restore --replace");
     // The next start makes no new database in silence.

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 /// A shorter secret is not searched for: it would blacken half of each text and be guessed from the gaps.
 const SHORTEST: usize = 4;
-/// What replaces a secret.
+/// The text in place of a secret.
 pub(super) const REDACTED: &str = "[REDACTED]";
 
 static KNOWN: RwLock<Known> = RwLock::new(Known { forms: None, longest: 0 });

@@ -66,7 +66,7 @@ pub enum Error {
         request: String,
         /// Whether the call is a read.
         read: bool,
-        /// The limit.
+        /// The answer is larger than this.
         limit_mib: usize,
     },
     /// The answer is not JSON, or is cut off before its JSON ends.

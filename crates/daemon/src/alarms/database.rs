@@ -51,7 +51,7 @@ impl Prober {
         let now = self.clock.monotonic();
         let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY)
             || self.state.trouble.is_some()
-            // Somebody else found a trouble.
+            // A statement has failed elsewhere.
             || self.failures != failures();
         if self.under_way.is_none() && is_due {
             (self.tried_at, self.failures) = (Some(now), failures());

@@ -41,7 +41,7 @@ struct Read {
     pauses: Vec<Pause>,
 }
 
-/// What the stores have done, by the store's key.
+/// The stores' progress, by the store's key.
 #[derive(Default)]
 struct Progress {
     proofs: BTreeMap<String, StoreProof>,
@@ -211,7 +211,7 @@ fn is_due(last: &mut Option<Duration>, every: Duration, now: Duration) -> bool {
     is_due
 }
 
-/// What a reading reads anew, besides the rows in trouble.
+/// The parts that a reading reads anew, besides the rows in trouble.
 #[derive(Clone, Copy)]
 struct Wants {
     deadlines: bool,

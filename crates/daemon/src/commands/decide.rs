@@ -104,8 +104,8 @@ async fn decide_with(
     decision: Decision,
     arguments: &DecideArgs,
 ) -> Result<Decided, Problem> {
-    if let Some(entity) = arguments.entity.filter(|entity| entity.intent().is_none()) {
-        return retry_set_aside(reading, decision, arguments, entity).await;
+    if let Some(word) = arguments.entity.and_then(IntentArg::quarantined) {
+        return retry_set_aside(reading, decision, arguments, word).await;
     }
     let rows = match (arguments.entity.and_then(IntentArg::intent), &arguments.key) {
         (Some(entity), Some(key)) => {
@@ -142,13 +142,13 @@ async fn retry_set_aside(
     reading: &Reading,
     decision: Decision,
     arguments: &DecideArgs,
-    entity: IntentArg,
+    word: &str,
 ) -> Result<Decided, Problem> {
     if decision != Decision::Retry {
         return Err(Problem::of(Trouble::Configuration, "usage", text!("wishes-retry-only")));
     }
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
-    let (word, quarantine) = (entity.word(), reading.store.quarantine());
+    let quarantine = reading.store.quarantine();
     let inputs: Vec<(StoreKey, String)> = match (&arguments.key, stores.as_slice()) {
         (Some(key), [store]) => vec![(store.clone(), key.clone())],
         (Some(_), _) => return Err(which_store()),
@@ -161,7 +161,7 @@ async fn retry_set_aside(
     };
     let mut count = 0;
     for (store, key) in inputs {
-        count += usize::from(quarantine.retry(&store, &word, &key).await?);
+        count += usize::from(quarantine.retry(&store, word, &key).await?);
     }
     match count == 0 && arguments.key.is_some() {
         true => Err(no_such_row()),

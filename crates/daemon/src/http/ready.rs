@@ -12,7 +12,6 @@ use espelho_model::{
     StoreKey,
     text::{Language, Locale},
 };
-use espelho_store::FileTrouble;
 use serde::Deserialize;
 
 use super::State;
@@ -52,21 +51,12 @@ pub(super) async fn ready(
 /// Checks whether the database takes a write, the inbox is emptied, and every token is valid.
 async fn of_database(state: &State) -> Vec<Check> {
     let writable = match state.store.file_trouble() {
-        Some(trouble) => Err(not_ours(&trouble)),
+        Some(trouble) => Err(trouble.to_string()),
         None => state.store.diagnostics().prove_write().await.map_err(|error| error.to_string()),
     };
     let mut checks: Vec<Check> = vec![("database".into(), writable), ("inbox".into(), inbox(state).await)];
     checks.extend(tokens(state).await);
     checks
-}
-
-fn not_ours(trouble: &FileTrouble) -> String {
-    let path = trouble.path().display();
-    match trouble {
-        FileTrouble::Gone(_) => format!("{path} was deleted"),
-        FileTrouble::Replaced(_) => format!("{path} was replaced by another file"),
-        FileTrouble::ReadOnly(_) => format!("{path} is read-only"),
-    }
 }
 
 /// Returns the alarms, which are shown beside the checks: the service may be ready while something is wrong.

@@ -53,7 +53,7 @@ impl RowCounts {
         };
         // A count that panicked ends with nothing; the next page counts anew.
         let counted = Arc::new(counted.unwrap_or_else(|_| Ok(Counted::default()))?);
-        self.valid_until = clock.monotonic() + valid_for(counted.took);
+        self.valid_until = clock.monotonic() + valid_for(counted.took.unwrap_or_default());
         self.known = Some(Arc::clone(&counted));
         Ok(counted)
     }

@@ -19,8 +19,8 @@ const SLOW: Duration = Duration::from_millis(100);
 pub(crate) struct Counted {
     states: TableStates,
     open_orders: BTreeMap<String, u64>,
-    /// How long counting took.
-    pub(crate) took: Duration,
+    /// The time that counting took; `None` of recorded counts, which took long.
+    pub(crate) took: Option<Duration>,
 }
 
 impl Counted {
@@ -36,7 +36,7 @@ impl Counted {
         {
             tracing::debug!(%error, "cannot record the row counts");
         }
-        Ok(Self { states, open_orders, took })
+        Ok(Self { states, open_orders, took: Some(took) })
     }
 
     /// Tells whether each of these stores was counted: one without rows has no counts.
@@ -46,7 +46,7 @@ impl Counted {
 
     /// Tells whether counting anew would make a page wait.
     pub(crate) fn is_slow(&self) -> bool {
-        self.took > SLOW
+        self.took.is_none_or(|took| took > SLOW)
     }
 
     /// Returns the recorded counts of one store, or of every store; `None` if there are none.
@@ -56,8 +56,7 @@ impl Counted {
             return Ok(None);
         }
         let open_orders = store.runs().open_order_counts(of).await?;
-        // Only slow counts are recorded.
-        Ok(Some(Self { states, open_orders, took: Duration::MAX }))
+        Ok(Some(Self { states, open_orders, took: None }))
     }
 }
 

@@ -1,20 +1,23 @@
-//! Whether the files of a SQLite mirror are still the ones that this process has open.
+//! Notices that the files of a SQLite mirror are no longer the ones that this process has open.
 //!
 //! A file that was deleted or replaced takes writes as before: they go to a file that nobody can open any more. SQLite
 //! does not notice. So its device and inode are compared with those at the opening.
 
 use std::{
-    fs, io,
+    fmt, fs, io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use rustix::fs::{Access, access};
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+};
 
 use crate::{Error, Store, connect::address::beside};
 
-/// What happened to a file that is open.
+/// The trouble with a file that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileTrouble {
     /// There is no file of that name any more.
@@ -33,9 +36,20 @@ impl FileTrouble {
         }
     }
 
-    /// Whether what is written now is lost with this process.
+    /// Tells whether writes are lost with this process.
     pub fn loses_writes(&self) -> bool {
         !matches!(self, Self::ReadOnly(_))
+    }
+}
+
+impl fmt::Display for FileTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path().display();
+        match self {
+            Self::Gone(_) => write!(f, "{path} was deleted"),
+            Self::Replaced(_) => write!(f, "{path} was replaced by another file"),
+            Self::ReadOnly(_) => write!(f, "{path} is read-only"),
+        }
     }
 }
 
@@ -59,20 +73,21 @@ impl OpenedFiles {
             Err(_) => None,
         });
         let read_only = || {
-            let is_read_only = |path: &&PathBuf| {
-                let refused = access(path.as_path(), Access::WRITE_OK).err();
-                refused.is_some_and(|error| {
-                    [rustix::io::Errno::ROFS, rustix::io::Errno::ACCESS].contains(&error)
-                })
-            };
+            let is_read_only =
+                |path: &&PathBuf| access(path.as_path(), Access::WRITE_OK).err().is_some_and(is_refusal);
             self.0.iter().map(|(path, ..)| path).find(is_read_only).cloned().map(FileTrouble::ReadOnly)
         };
         moved.or_else(read_only)
     }
 }
 
+/// Tells whether an error of `access` means that the file takes no writes; another one says nothing of it.
+fn is_refusal(error: Errno) -> bool {
+    [Errno::ROFS, Errno::ACCESS].contains(&error)
+}
+
 impl Store {
-    /// What happened to the files of a SQLite mirror since they were opened; `None` on PostgreSQL.
+    /// The trouble with the files of a SQLite mirror since they were opened; `None` on PostgreSQL.
     pub fn file_trouble(&self) -> Option<FileTrouble> {
         self.opened.as_ref()?.trouble()
     }
@@ -111,39 +126,25 @@ fn saved_copies(database: &Path) -> Vec<String> {
     copies
 }
 
-/// What is between the name of the mirror and the time, in the name of a saved copy.
+/// The part between the name of the mirror and the time, in the name of a saved copy.
 pub(crate) const SAVED: &str = "-saved-";
 
 #[cfg(test)]
 mod tests {
-    use std::{os::unix::fs::PermissionsExt as _, process::Command};
-
     use super::*;
 
-    /// Closes the files to writing: by their mode, which root does not mind, or by their file system, which only root
-    /// may mount.
-    fn close_to_writing(folder: &Path, files: [&Path; 2]) -> bool {
-        if !rustix::process::geteuid().is_root() {
-            files
-                .iter()
-                .for_each(|file| fs::set_permissions(file, fs::Permissions::from_mode(0o444)).unwrap());
-            return true;
+    #[test]
+    fn a_refused_write_is_told_from_an_error_that_says_nothing() {
+        for (error, expected) in
+            [(Errno::ROFS, true), (Errno::ACCESS, true), (Errno::NOENT, false), (Errno::IO, false)]
+        {
+            assert_eq!(is_refusal(error), expected, "{error:?}");
         }
-        let done = Command::new("mount").args(["-o", "remount,ro"]).arg(folder).status();
-        done.is_ok_and(|done| done.success())
     }
 
     #[test]
-    fn a_file_that_became_read_only_is_noticed() {
+    fn a_deleted_and_a_replaced_file_are_told_by_their_identity() {
         let folder = tempfile::tempdir().unwrap();
-        let is_root = rustix::process::geteuid().is_root();
-        let mount = || {
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(folder.path()).status()
-        };
-        if is_root && !mount().is_ok_and(|done| done.success()) {
-            eprintln!("not shown here: this root may not mount a disk");
-            return;
-        }
         let file = folder.path().join("espelho.db");
         let inbox = beside(&file, "-inbox");
         for path in [&file, &inbox] {
@@ -151,13 +152,14 @@ mod tests {
         }
         let opened = OpenedFiles::of(&file).unwrap();
         assert_eq!(opened.trouble(), None);
-        let closed = close_to_writing(folder.path(), [&file, &inbox]);
-        let trouble = opened.trouble();
-        if is_root {
-            let _ = Command::new("umount").arg(folder.path()).status();
-        }
-        assert!(closed);
-        assert_eq!(trouble, Some(FileTrouble::ReadOnly(file)));
-        assert!(!trouble.unwrap().loses_writes());
+        fs::remove_file(&inbox).unwrap();
+        assert_eq!(opened.trouble(), Some(FileTrouble::Gone(inbox.clone())));
+        let other = folder.path().join("other");
+        fs::write(&other, "").unwrap();
+        fs::rename(&other, &inbox).unwrap();
+        let trouble = opened.trouble().unwrap();
+        assert!(trouble.loses_writes());
+        assert_eq!(trouble.to_string(), format!("{} was replaced by another file", inbox.display()));
+        assert!(!FileTrouble::ReadOnly(file).loses_writes());
     }
 }

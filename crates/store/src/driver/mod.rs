@@ -24,7 +24,7 @@ use crate::Error;
 
 pub(crate) use self::{
     line::Line,
-    row::{Column, Row, exact},
+    row::{Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
     value::Value,

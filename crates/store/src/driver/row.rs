@@ -86,6 +86,11 @@ impl Row {
         column!(self, column, Option<i64>)
     }
 
+    /// A count; a negative one, which nothing writes, is none.
+    pub(crate) fn count(&self, column: impl Column) -> Result<u64, Error> {
+        Ok(u64::try_from(self.int(column)?).unwrap_or(0))
+    }
+
     pub(crate) fn bytes(&self, column: impl Column) -> Result<Vec<u8>, Error> {
         column!(self, column, Vec<u8>)
     }

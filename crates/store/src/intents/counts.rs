@@ -83,12 +83,12 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn done_counts(self) -> Result<Vec<(String, String, u64)>, Error> {
         let rows = self.database.fetch_erp("count what is done", DONE, Vec::new()).await?;
-        rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, count(row, 2)?))).collect()
+        rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, row.count(2)?))).collect()
     }
 }
 
 fn add(counts: &mut IntentCounts, row: &Row) -> Result<(), Error> {
-    let rows = count(row, 3)?;
+    let rows = row.count(3)?;
     // An ERP may write an unreadable time.
     let since = row.optional_time(4).ok().flatten();
     let older = |than: Option<DateTime<Utc>>| [than, since].into_iter().flatten().min();
@@ -105,8 +105,4 @@ fn add(counts: &mut IntentCounts, row: &Row) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-fn count(row: &Row, at: usize) -> Result<u64, Error> {
-    Ok(u64::try_from(row.int(at)?).unwrap_or(0))
 }

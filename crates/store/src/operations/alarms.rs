@@ -190,7 +190,7 @@ fn recorded(row: &Row) -> Result<RecordedAlarm, Error> {
         store: row.optional_text("store")?,
         code: row.text("code")?,
         severity: row.text("severity")?,
-        count: u64::try_from(row.int("count")?).unwrap_or(0),
+        count: row.count("count")?,
         since: row.optional_time("since")?,
         text: row.text("text")?,
         next: row.text("next")?,

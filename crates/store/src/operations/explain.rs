@@ -15,7 +15,7 @@ pub(crate) const CHANGES: &str = "SELECT seq, op, at FROM changes WHERE store = 
 pub(crate) const ERRORS_OF: &str =
     "SELECT code, error, hint, at FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
 /// With the subject of commands and labels: nobody knows command 8 by its number.
-/// Whatever an ERP has written there is cut: people read the rest in the table.
+/// Long texts of an ERP are cut: people read the rest in the table.
 pub(crate) const ERRORS: &str = "SELECT substr(v.store, 1, 200), v.entity, \
     CASE WHEN octet_length(v.key) <= 1000 THEN v.key ELSE substr(v.key, 1, 200) || '… (' || octet_length(v.key) \
     || ' bytes)' END, substr(v.code, 1, 200), substr(v.error, 1, 2000), substr(v.hint, 1, 2000), v.at, \

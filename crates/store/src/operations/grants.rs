@@ -1,6 +1,6 @@
-//! What the ERP's own role may do on PostgreSQL: `espelho grants` prints it.
+//! The rights of the ERP's own role on PostgreSQL: `espelho grants` prints them.
 
-/// What it reads: the mirror, the feed, what became of its rows, and how the service is.
+/// The role reads these: the mirror, the feed, the answers to its rows, and the state of the service.
 const READ: &[&str] = &[
     "alarms",
     "audits",
@@ -54,10 +54,10 @@ const READ: &[&str] = &[
     "v_waiting",
 ];
 
-/// What it writes: what it wants, what it has taken, and how far it has read the feed.
+/// The role writes these: its intents, the orders that it has taken, and how far it has read the feed.
 const WRITE: &[&str] = &["commands", "consumers", "erp_orders", "erp_prices", "erp_stock"];
 
-/// What it does not see: tokens, secrets, deliveries, the journal, and the service's own records.
+/// The role does not see these: tokens, secrets, deliveries, the journal, and the service's own records.
 const PRIVATE: &[&str] = &[
     "_sqlx_migrations",
     "effects",
@@ -78,15 +78,17 @@ const PRIVATE: &[&str] = &[
 /// Returns the SQL that gives a role of the ERP its rights, and takes all others that it had on espelho's tables. It
 /// can be run again, and is to be run again after an update: a later version may have more tables.
 pub fn grants(role: &str) -> String {
+    // A comment ends with its line.
+    let shown: String = role.chars().filter(|letter| !letter.is_control()).collect();
     let role_name = quoted(role, '"');
     let literal = quoted(role, '\'');
     let list = |tables: &[&str]| tables.join(", ");
     let (read, write, private) = (list(READ), list(WRITE), list(PRIVATE));
     format!(
         "-- The rights of the ERP's role on espelho's tables. Run it as the owner of the tables, in their schema:\n\
-         --   espelho grants --role {role} | psql DATABASE\n\
+         --   espelho grants --role {shown} | psql DATABASE\n\
          -- Run it again after each update of espelho: a new table is nobody else's until then.\n\
-         -- The role has no password yet: \\password {role}\n\
+         -- The role has no password yet: \\password {shown}\n\
          DO $$ BEGIN\n\
          \x20   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = {literal}) THEN\n\
          \x20       CREATE ROLE {role_name} LOGIN;\n\
@@ -114,6 +116,7 @@ mod tests {
     fn a_role_of_any_name_stays_a_name() {
         let sql = grants("er\"p' x");
         assert!(sql.contains("CREATE ROLE \"er\"\"p' x\" LOGIN"), "{sql}");
+        assert!(!grants("erp\nDROP TABLE orders;").contains("\nDROP TABLE orders; |"));
         assert!(sql.contains("rolname = 'er\"p'' x'"), "{sql}");
     }
 }

@@ -30,7 +30,7 @@ pub struct Alarms<'s> {
     pub(crate) database: &'s Database,
 }
 
-/// What operators have stopped for a while.
+/// Pauses: the work that operators have stopped for a while.
 #[derive(Clone, Copy)]
 pub struct Pauses<'s> {
     pub(crate) database: &'s Database,

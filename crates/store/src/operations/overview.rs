@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
-    driver::{Column, Database, Row, Value},
+    driver::{Database, Row, Value},
     operations::Overviews,
 };
 
@@ -137,12 +137,13 @@ impl Overviews<'_> {
         }
         let (sql, values) = chosen(BACKLOGS, of);
         for row in self.inbox.fetch("summarize the inbox", sql, values).await? {
-            all.entry(row.text(0)?).or_default().backlog = Some((number(&row, 1)?, row.time(2)?));
+            all.entry(row.text(0)?).or_default().backlog = Some((row.count(1)?, row.time(2)?));
         }
         Ok(all)
     }
 
-    /// What alarms need of each store, by key: its last complete run, its token's end, its unhandled deliveries.
+    /// The proofs that alarms need of each store, by key: its last complete run, its token's end, its unhandled
+    /// deliveries.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -155,7 +156,7 @@ impl Overviews<'_> {
             all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
         }
         for row in self.inbox.fetch("summarize the inbox", BACKLOGS[0], Vec::new()).await? {
-            all.entry(row.text(0)?).or_default().backlog = Some((number(&row, 1)?, row.time(2)?));
+            all.entry(row.text(0)?).or_default().backlog = Some((row.count(1)?, row.time(2)?));
         }
         Ok(all)
     }
@@ -188,22 +189,18 @@ pub(super) fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, 
     of.map_or_else(|| (all, Vec::new()), |store| (one, vec![store.as_str().into()]))
 }
 
-fn number(row: &Row, column: impl Column) -> Result<u64, Error> {
-    Ok(u64::try_from(row.int(column)?).unwrap_or(0))
-}
-
 fn run(row: &Row) -> Result<RunOnRecord, Error> {
     Ok(RunOnRecord {
         kind: row.text("kind")?,
         state: row.text("state")?,
         started_at: row.time("started_at")?,
         finished_at: row.optional_time("finished_at")?,
-        requests: number(row, "requests")?,
+        requests: row.count("requests")?,
         counts: Counts {
-            seen: number(row, "seen")?,
-            changed: number(row, "changed")?,
-            gone: number(row, "gone")?,
-            failed: number(row, "failed")?,
+            seen: row.count("seen")?,
+            changed: row.count("changed")?,
+            gone: row.count("gone")?,
+            failed: row.count("failed")?,
         },
         error: row.optional_text("error")?,
     })
@@ -213,7 +210,7 @@ fn failures(row: &Row) -> Result<FailureGroup, Error> {
     Ok(FailureGroup {
         entity: row.text(1)?,
         code: row.text(2)?,
-        rows: number(row, 3)?,
+        rows: row.count(3)?,
         error: row.text(4)?,
         hint: row.text(5)?,
     })

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// The code of rows that are set aside, in `sync_failures` too.
-const POISONED: &str = "poisoned";
+pub const POISONED: &str = "poisoned";
 /// The code of parts of the service that were started again.
-const PANICKED: &str = "panicked";
+pub const PANICKED: &str = "panicked";
 pub(crate) const OF_STORE: &str = "SELECT store, work, key, attempts, place, set_aside_at FROM quarantine \
     WHERE store = $1 ORDER BY work, key";
 pub(crate) const ALL: &str = "SELECT store, work, key, attempts, place, set_aside_at FROM quarantine \
@@ -40,15 +40,15 @@ pub(crate) const REOPEN: &str = "UPDATE webhook_inbox SET handled_at = NULL \
 pub struct Quarantined {
     /// Its store.
     pub store: StoreKey,
-    /// What was worked on, as `espelho errors` calls it.
+    /// The kind of work.
     pub work: String,
     /// Its key there.
     pub key: String,
     /// How many attempts ended so.
     pub attempts: u32,
-    /// Where in the code the last panic was, as `file:line`; `None` where the process ended without a word.
+    /// The place of the last panic in the code, as `file:line`; `None` where the process ended without a word.
     pub place: Option<String>,
-    /// Whether it is set aside.
+    /// True once it is set aside.
     pub is_set_aside: bool,
 }
 

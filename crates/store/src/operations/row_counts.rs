@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
-    driver::{Column, Insert, Row, Value},
+    driver::{Insert, Row, Value},
     mirror::tables,
     operations::{
         Overviews,
@@ -127,12 +127,8 @@ fn values(store: &str, table: &TableState, counted_at: DateTime<Utc>) -> [Value;
 fn state(row: &Row) -> Result<TableState, Error> {
     Ok(TableState {
         table: row.text(1)?,
-        live: number(row, 2)?,
-        gone: number(row, 3)?,
+        live: row.count(2)?,
+        gone: row.count(3)?,
         last_mirrored: row.optional_time(4)?,
     })
-}
-
-fn number(row: &Row, column: impl Column) -> Result<u64, Error> {
-    Ok(u64::try_from(row.int(column)?).unwrap_or(0))
 }

@@ -12,7 +12,8 @@ pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
         format!(
             "SELECT store, '{entity}', state, error_code, count(*), min(updated_at), substr(min({key}), 1, 200), \
              substr(min(error), 1, 2000), substr(min(hint), 1, 2000), \
-             min(CASE WHEN octet_length(CAST(said AS TEXT)) <= 10000 THEN CAST(said AS TEXT) END) FROM {table} WHERE error_code IS NOT NULL \
+             min(CASE WHEN octet_length(CAST(said AS TEXT)) <= 10000 THEN CAST(said AS TEXT) END) \
+             FROM {table} WHERE error_code IS NOT NULL \
              AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') GROUP BY store, state, error_code"
         )
     };
@@ -100,7 +101,7 @@ impl Overviews<'_> {
         let rows = self.database.fetch_erp("look for rows of the ERP", UNSEEN, Vec::new()).await?;
         // An ERP may write an unreadable time.
         rows.iter()
-            .map(|row| Ok((row.foreign_text(0)?, count(row, 1)?, row.optional_time(2).ok().flatten())))
+            .map(|row| Ok((row.foreign_text(0)?, row.count(1)?, row.optional_time(2).ok().flatten())))
             .collect()
     }
 
@@ -121,7 +122,7 @@ fn troubled(row: &Row) -> Result<RowsInTrouble, Error> {
         entity: row.text(1)?,
         state: row.text(2)?,
         code: row.foreign_text(3)?,
-        rows: count(row, 4)?,
+        rows: row.count(4)?,
         since: row.optional_time(5).ok().flatten(),
         key: row.foreign_text(6)?,
         error: row.foreign_text(7)?,
@@ -134,13 +135,9 @@ fn due(row: &Row) -> Result<DueDeadlines, Error> {
     Ok(DueDeadlines {
         store: row.text("store")?,
         kind: row.text("kind")?,
-        past: count(row, 2)?,
-        all: count(row, 3)?,
+        past: row.count(2)?,
+        all: row.count(3)?,
         first_at: row.time("first_at")?,
         first_key: row.optional_text("first_key")?.unwrap_or_default(),
     })
-}
-
-fn count(row: &Row, at: usize) -> Result<u64, Error> {
-    Ok(u64::try_from(row.int(at)?).unwrap_or(0))
 }

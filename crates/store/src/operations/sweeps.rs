@@ -7,7 +7,7 @@ use espelho_model::StoreKey;
 
 use crate::{
     AuditRecord, Error,
-    driver::{Column, Insert, Row, Value},
+    driver::{Insert, Row, Value},
     mirror::rows::last_of_each,
     operations::{
         Runs, SweepWriter,
@@ -167,7 +167,7 @@ impl Runs<'_> {
     pub async fn live_counts(self, store: &StoreKey) -> Result<[u64; 3], Error> {
         let rows = self.database.fetch("count live rows", LIVE_COUNTS, vec![store.as_str().into()]).await?;
         let Some(row) = rows.first() else { return Ok([0; 3]) };
-        Ok([number(row, 0)?, number(row, 1)?, number(row, 2)?])
+        Ok([row.count(0)?, row.count(1)?, row.count(2)?])
     }
 
     /// The memory of a store's sweeps, or of all stores, by key; for people.
@@ -199,16 +199,8 @@ impl Runs<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn open_order_counts(self, of: Option<&StoreKey>) -> Result<BTreeMap<String, u64>, Error> {
-        summary(self.database, OPEN, of)
-            .await?
-            .iter()
-            .map(|row| Ok((row.text(0)?, number(row, 1)?)))
-            .collect()
+        summary(self.database, OPEN, of).await?.iter().map(|row| Ok((row.text(0)?, row.count(1)?))).collect()
     }
-}
-
-fn number(row: &Row, column: impl Column) -> Result<u64, Error> {
-    Ok(u64::try_from(row.int(column)?).unwrap_or(0))
 }
 
 fn record(row: &Row) -> Result<SweepRecord, Error> {
@@ -224,21 +216,21 @@ fn record(row: &Row) -> Result<SweepRecord, Error> {
 fn count(row: &Row) -> Result<RemoteCount, Error> {
     Ok(RemoteCount {
         kind: row.text("kind")?,
-        remote: number(row, "remote")?,
-        local: number(row, "local")?,
+        remote: row.count("remote")?,
+        local: row.count("local")?,
         at: row.time("at")?,
     })
 }
 
 fn audit(row: &Row) -> Result<AuditRecord, Error> {
     let (resource, at) = (row.text("resource")?, row.time("at")?);
-    Ok(AuditRecord { resource, at, compared: number(row, "compared")?, differing: number(row, "differing")? })
+    Ok(AuditRecord { resource, at, compared: row.count("compared")?, differing: row.count("differing")? })
 }
 
 fn watch(row: &Row) -> Result<WebhookWatch, Error> {
     Ok(WebhookWatch {
         heard_at: row.optional_time(1)?,
-        missed: number(row, 2)?,
+        missed: row.count(2)?,
         missed_since: row.optional_time(3)?,
         tested_at: row.optional_time(4)?,
         test_heard_at: row.optional_time(5)?,

@@ -1,10 +1,13 @@
-//! What the threads of this process work on at this moment, in a file that outlives it: whatever ends the process, the
-//! next start finds there what was being worked on.
+//! Notes the inputs that threads of this process work on, in a file that outlives it: whatever ends the process, the next
+//! start finds there what was being worked on.
 //!
 //! A slot has a flag and the name of an input. The flag is set while a thread runs the work, not while the work waits:
 //! an abort, a stack overflow or an allocation that exhausts the memory happens on a thread. The file is never synced.
-//! What a process wrote stays when it is killed, and is lost with the machine, whose end is no input's doing. So noting
-//! an input costs a system call and no transaction.
+//! The writes of a process stay when it is killed, and are lost with the machine, whose end is no input's doing. So
+//! noting an input costs a system call and no transaction.
+//!
+//! The first slot holds no input. A handler of SIGABRT writes a byte there ([`InFlight::abort_note`]), so that the next
+//! start tells a process that aborted from one that somebody killed.
 
 use std::{
     collections::HashSet,
@@ -12,10 +15,11 @@ use std::{
     io,
     os::unix::fs::{FileExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use espelho_model::StoreKey;
+use parking_lot::Mutex;
 
 use crate::connect::permissions::create_private_folder;
 
@@ -25,6 +29,17 @@ const ENDING: &str = ".units";
 const SLOT: usize = 1_024;
 /// Separates the parts of a slot; a key is its last part.
 const SEPARATOR: char = '\u{1f}';
+
+/// The company in which an input is worked on. It says how much the end of the process tells about the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isolation {
+    /// Other suspects may be under way.
+    Shared,
+    /// No other suspect is under way.
+    Alone,
+    /// No other suspect is under way, and the process has run for a while: nobody is killing it again and again.
+    Steady,
+}
 
 /// The inputs that a process works on.
 #[derive(Default)]
@@ -43,6 +58,7 @@ struct OwnFile {
 #[derive(Default)]
 struct Slots {
     free: Vec<u64>,
+    /// The slots that ever held an input; they begin behind the first one.
     used: u64,
 }
 
@@ -62,15 +78,17 @@ pub struct OnThread<'s>(&'s Slot<'s>);
 pub struct LeftOver {
     /// Its store.
     pub store: StoreKey,
-    /// What was worked on.
+    /// The kind of work.
     pub work: String,
     /// Its key there.
     pub key: String,
-    /// Whether it was the only suspect under way.
-    pub was_alone: bool,
+    /// The company in which it was worked on.
+    pub isolation: Isolation,
+    /// True if the process aborted, false if something outside ended it.
+    pub has_aborted: bool,
 }
 
-/// What processes left that have ended.
+/// The inputs that ended processes left.
 #[derive(Debug, Default)]
 pub struct LeftOvers {
     /// The inputs, each once for each process.
@@ -118,7 +136,10 @@ impl InFlight {
                 Err(TryLockError::WouldBlock) => continue,
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            let inputs: HashSet<LeftOver> = fs::read(&path)?.chunks(SLOT).filter_map(read).collect();
+            let bytes = fs::read(&path)?;
+            let has_aborted = bytes.first().is_some_and(|note| *note != 0);
+            let inputs: HashSet<LeftOver> =
+                bytes.chunks(SLOT).skip(1).filter_map(|slot| read(slot, has_aborted)).collect();
             left.inputs.extend(inputs);
             left.files.push(path);
             left._locks.push(file);
@@ -126,22 +147,32 @@ impl InFlight {
         Ok(left)
     }
 
-    /// Gives an input a slot before the work on it begins. `is_alone`: no other suspect is worked on meanwhile.
-    pub fn begin(&self, store: &StoreKey, work: &str, key: &str, is_alone: bool) -> Slot<'_> {
+    /// Returns a handle to this process's file. A byte that is written to it says that the process aborted; `None` if
+    /// nothing is noted.
+    ///
+    /// # Errors
+    /// When the file cannot be opened once more.
+    pub fn abort_note(&self) -> io::Result<Option<File>> {
+        let own = self.file.as_ref();
+        own.map(|own| OpenOptions::new().write(true).open(&own.path)).transpose()
+    }
+
+    /// Gives an input a slot before the work on it begins.
+    pub fn begin(&self, store: &StoreKey, work: &str, key: &str, isolation: Isolation) -> Slot<'_> {
         let unnoted = Slot { owner: self, place: None };
         let Some(own) = &self.file else { return unnoted };
-        let alone = u8::from(is_alone);
-        let text = format!("{alone}{SEPARATOR}{store}{SEPARATOR}{work}{SEPARATOR}{key}");
+        let isolation = isolation.as_str();
+        let text = format!("{isolation}{SEPARATOR}{store}{SEPARATOR}{work}{SEPARATOR}{key}");
         let Ok(length) = u16::try_from(text.len()) else { return unnoted };
         if text.len() > SLOT - 3 {
             return unnoted;
         }
-        let place = self.slots().take();
+        let place = self.slots.lock().take();
         let mut bytes = vec![0];
         bytes.extend(length.to_be_bytes());
         bytes.extend(text.into_bytes());
         if own.file.write_all_at(&bytes, place * SLOT as u64).is_err() {
-            self.slots().free.push(place);
+            self.slots.lock().free.push(place);
             return unnoted;
         }
         Slot { owner: self, place: Some(place) }
@@ -151,9 +182,17 @@ impl InFlight {
     pub async fn alone(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.suspects.lock().await
     }
+}
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+impl Isolation {
+    const ALL: [Self; 3] = [Self::Shared, Self::Alone, Self::Steady];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Alone => "alone",
+            Self::Steady => "steady",
+        }
     }
 }
 
@@ -169,7 +208,7 @@ impl Slots {
     fn take(&mut self) -> u64 {
         self.free.pop().unwrap_or_else(|| {
             self.used += 1;
-            self.used - 1
+            self.used
         })
     }
 }
@@ -192,7 +231,7 @@ impl Slot<'_> {
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
         if let Some(place) = self.place {
-            self.owner.slots().free.push(place);
+            self.owner.slots.lock().free.push(place);
         }
     }
 }
@@ -211,19 +250,22 @@ impl LeftOvers {
 }
 
 /// Reads a slot; `None` unless a thread worked on its input.
-fn read(slot: &[u8]) -> Option<LeftOver> {
+fn read(slot: &[u8], has_aborted: bool) -> Option<LeftOver> {
     let (flag, rest) = slot.split_first()?;
     let (length, text) = rest.split_first_chunk::<2>().filter(|_| *flag == 1)?;
     let text = text.get(..usize::from(u16::from_be_bytes(*length)))?;
     let mut parts = std::str::from_utf8(text).ok()?.splitn(4, SEPARATOR);
-    let was_alone = parts.next()? == "1";
+    let isolation = parts.next()?;
+    let isolation = Isolation::ALL.into_iter().find(|known| known.as_str() == isolation)?;
     let store = StoreKey::new(parts.next()?).ok()?;
     let (work, key) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    Some(LeftOver { store, work, key, was_alone })
+    Some(LeftOver { store, work, key, isolation, has_aborted })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn loja() -> StoreKey {
@@ -236,14 +278,14 @@ mod tests {
         own.path = PathBuf::new();
     }
 
-    fn left_in(state: &Path) -> Vec<(String, String, bool)> {
+    fn left_in(state: &Path) -> Vec<(String, String, Isolation)> {
         let mut left: Vec<_> = InFlight::left_overs(state)
             .unwrap()
             .inputs
             .into_iter()
-            .map(|left| (left.work, left.key, left.was_alone))
+            .map(|left| (left.work, left.key, left.isolation))
             .collect();
-        left.sort();
+        left.sort_by(|one, other| one.1.cmp(&other.1));
         left
     }
 
@@ -252,23 +294,45 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("in-flight");
         let process = InFlight::open(&state, "one").unwrap();
-        let ended = process.begin(&loja(), "orders", "1", false);
+        let ended = process.begin(&loja(), "orders", "1", Isolation::Shared);
         drop(ended.enter());
         drop(ended);
-        let again = process.begin(&loja(), "orders", "1", false);
-        let waiting = process.begin(&loja(), "orders", "2", false);
+        let again = process.begin(&loja(), "orders", "1", Isolation::Shared);
+        let waiting = process.begin(&loja(), "orders", "2", Isolation::Steady);
         drop(waiting.enter());
-        let busy = process.begin(&loja(), "stock", "A\u{1f}1", true);
+        let busy = process.begin(&loja(), "stock", "A\u{1f}1", Isolation::Alone);
         std::mem::forget([again.enter(), busy.enter()]);
         assert_eq!(left_in(&state), [], "the process lives");
         drop((again, waiting, busy));
         kill(process);
-        let expected = [("orders", "1", false), ("stock", "A\u{1f}1", true)]
-            .map(|(work, key, alone)| (work.to_owned(), key.to_owned(), alone));
+        let expected = [("orders", "1", Isolation::Shared), ("stock", "A\u{1f}1", Isolation::Alone)]
+            .map(|(work, key, isolation)| (work.to_owned(), key.to_owned(), isolation));
         assert_eq!(left_in(&state), expected);
         assert_eq!(left_in(&state), expected, "until it is counted");
         InFlight::left_overs(&state).unwrap().forget();
         assert_eq!(left_in(&state), []);
+    }
+
+    #[test]
+    fn an_abort_is_told_from_a_kill_even_before_an_input_had_a_slot() {
+        for has_aborted in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let state = folder.path().join("in-flight");
+            let process = InFlight::open(&state, "one").unwrap();
+            let note = process.abort_note().unwrap().unwrap();
+            let slot = process.begin(&loja(), "orders", "1", Isolation::Steady);
+            std::mem::forget(slot.enter());
+            drop(slot);
+            if has_aborted {
+                (&note).write_all(b"X").unwrap();
+            }
+            kill(process);
+            let left = InFlight::left_overs(&state).unwrap().inputs;
+            let (work, key) = ("orders".to_owned(), "1".to_owned());
+            let isolation = Isolation::Steady;
+            assert_eq!(left, [LeftOver { store: loja(), work, key, isolation, has_aborted }]);
+        }
+        assert!(InFlight::default().abort_note().unwrap().is_none(), "nothing is noted");
     }
 
     #[test]
@@ -277,18 +341,18 @@ mod tests {
         let state = folder.path().join("in-flight");
         assert_eq!(left_in(&state), [], "no process was here yet");
         let process = InFlight::open(&state, "one").unwrap();
-        let slot = process.begin(&loja(), "orders", "1", false);
+        let slot = process.begin(&loja(), "orders", "1", Isolation::Shared);
         std::mem::forget(slot.enter());
         drop(slot);
         drop(process);
         assert_eq!(left_in(&state), []);
         let process = InFlight::open(&state, "two").unwrap();
-        let slot = process.begin(&loja(), "orders", &"9".repeat(SLOT), false);
+        let slot = process.begin(&loja(), "orders", &"9".repeat(SLOT), Isolation::Shared);
         std::mem::forget(slot.enter());
         drop(slot);
         kill(process);
         assert_eq!(left_in(&state), []);
         let nowhere = InFlight::default();
-        drop(nowhere.begin(&loja(), "orders", "1", false).enter());
+        drop(nowhere.begin(&loja(), "orders", "1", Isolation::Shared).enter());
     }
 }

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _, postgres:
 
 use crate::world::World;
 
-/// What the role must not see: who holds it could call the marketplace, forge deliveries, or undo the journal.
+/// The role must not see these: who holds it could call the marketplace, forge deliveries, or undo the journal.
 const PRIVATE: [&str; 14] = [
     "_sqlx_migrations",
     "effects",

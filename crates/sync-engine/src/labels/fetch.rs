@@ -9,12 +9,10 @@ use espelho_model::{
     text::Text,
     watch,
 };
-use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, ReadyLabel};
+use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, POISONED, ReadyLabel};
 
 use super::{Labels, kind};
-use crate::{
-    Error, Problem, StoreContext, Trouble, error::ends_all, quarantine::POISONED, report::with_causes,
-};
+use crate::{Error, Problem, StoreContext, Trouble, error::ends_all, report::with_causes};
 
 /// The largest label file: enough for hundreds of volumes.
 const LARGEST: u64 = 20 << 20;

@@ -65,7 +65,7 @@ impl<'c> Ingest<'c> {
         }
         let mut whole = true;
         while !self.is_stopping() {
-            // What comes in meanwhile is kept in the inbox.
+            // The inbox keeps the deliveries that come in meanwhile.
             if self.context.holds(Activity::Webhooks) {
                 Box::pin(self.context.released(Activity::Webhooks)).await;
                 whole = true;

@@ -35,7 +35,7 @@ pub(super) struct Reconciler<'c> {
     signals: &'c Signals,
     /// Whether the last reconciliation ended early, so that it resumes as soon as the marketplace answers again.
     is_cut_short: bool,
-    /// Whether a scheduled reconciliation waits for the end of a pause.
+    /// True while a scheduled reconciliation waits for the end of a pause.
     is_put_off: bool,
     repetition: Repetition,
     /// When the last scheduled reconciliation is repeated, if it ended early: a monotonic time.

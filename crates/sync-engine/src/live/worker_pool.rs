@@ -94,7 +94,7 @@ impl<'c> WorkerPool<'c> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// What a pause of the pool holds.
+    /// The activity that a pause of the pool holds.
     fn activity(&self) -> Activity {
         match self.urgency {
             Urgency::Hinted => Activity::Webhooks,

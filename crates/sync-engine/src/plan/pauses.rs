@@ -1,4 +1,4 @@
-//! What a pause holds, and until when. Pure.
+//! Which activities a pause holds, and until when. Pure.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -6,7 +6,7 @@ use espelho_model::{
     pause::{Pause, PauseScope},
 };
 
-/// What the work on a store does by itself, as far as it can be held.
+/// A part of the work on a store that can be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// Sweeps, reconciliations, label polls, audits.
@@ -28,7 +28,7 @@ impl Activity {
     pub const ALL: [Self; 6] =
         [Self::Pull, Self::Webhooks, Self::Push, Self::Stock, Self::Prices, Self::Commands];
 
-    /// Whether a pause of this scope holds it.
+    /// Tells whether a pause of this scope holds it.
     pub fn is_held_by(self, scope: PauseScope) -> bool {
         match scope {
             PauseScope::All => true,

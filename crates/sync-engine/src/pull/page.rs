@@ -40,7 +40,7 @@ pub(super) struct Details<T> {
     pub(super) ended: Option<Error>,
     /// Rows that are written already, because memory was short.
     pub(super) written: HashSet<String>,
-    /// What became of them.
+    /// The counts of these rows.
     pub(super) pieces: Counts,
 }
 

@@ -61,7 +61,7 @@ impl<P: Pull> Walk<'_, P> {
         while next != Step::Finished || unwritten.is_some() {
             let context = self.reader.context;
             if next != Step::Finished && context.holds(Activity::Pull) {
-                // What was read is written first, so that a restart in the pause repeats nothing.
+                // The page that was read is written first, so that a restart in the pause repeats nothing.
                 if let Some(read) = unwritten.take() {
                     let written = write::<P>(&mut self.writer, read).await;
                     self.settle_write(written).await?;

@@ -35,7 +35,7 @@ struct Sorted<T> {
     failures: Vec<Failure>,
     /// Failed in an earlier run, readable now.
     mended: Vec<String>,
-    /// What the details take of the memory budget.
+    /// The details' share of the memory budget.
     held: Vec<HeldAnswers>,
 }
 

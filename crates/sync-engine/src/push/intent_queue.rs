@@ -8,8 +8,10 @@ use std::{
 };
 
 use espelho_api_client::{Documented, Error as ApiError};
-use espelho_model::{fault, text, watch};
-use espelho_store::{DatabaseTrouble, Effect, Error as StoreError, OpenCommand as OpenCommandRow};
+use espelho_model::{fault, push::PushState, text, watch};
+use espelho_store::{
+    DatabaseTrouble, Effect, EffectState, Error as StoreError, OpenCommand as OpenCommandRow, POISONED,
+};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
@@ -33,7 +35,7 @@ use crate::{
         job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
         jobs::{Job, OpenCommand, Scan, Work, is_recent_dispatch},
     },
-    quarantine::{Attempt, POISONED, Poison, panicked_problem},
+    quarantine::{Attempt, Poison, panicked_problem},
     report::with_causes,
 };
 
@@ -378,7 +380,7 @@ impl<'c> IntentQueue<'c> {
         fault::point(input.as_str(), &name);
         match work {
             _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
-            // What is settled or verified sends nothing.
+            // Settling and verifying send nothing.
             _ if activity_of(work).is_some_and(|activity| self.context.holds(activity)) => Ok(HELD_PAUSE),
             Work::Settle(effect) => {
                 self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
@@ -391,7 +393,7 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Sets aside what panicked, or ended the process: its row says so, and is tried again when a person says so, or
-    /// the ERP writes it anew. What was sent and not answered is in doubt.
+    /// the ERP writes it anew. What may have been sent is in doubt.
     async fn set_aside(&self, work: &Work, poison: Poison) -> Result<Duration, Error> {
         let message = Message::new(POISONED, poison.text());
         let answers = &self.workers.answers;
@@ -400,7 +402,11 @@ impl<'c> IntentQueue<'c> {
                 let lost = Settlement::Unprovable(message);
                 self.workers.journal.note_settlement(effect, &lost).await?;
             }
-            Work::Stock(row) => answers.level(row, &Verdict::Failed(message)).await?,
+            Work::Stock(row) => {
+                let has_left = row.state == Some(PushState::Sending);
+                let verdict = if has_left { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
+                answers.level(row, &verdict).await?;
+            }
             Work::Verify(_, rows) => {
                 for row in rows {
                     answers.level(row, &Verdict::Doubtful(message.clone())).await?;
@@ -408,8 +414,8 @@ impl<'c> IntentQueue<'c> {
             }
             Work::Prices(desired) => answers.prices(desired, &Verdict::Failed(message)).await?,
             Work::Command(row) => {
-                let is_lost = self.is_unsettled(row.id).await;
-                let verdict = if is_lost { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
+                let has_acted = self.may_have_acted(row.id).await;
+                let verdict = if has_acted { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
                 answers.refuse_command(row.id, &verdict).await?;
             }
         }
@@ -460,6 +466,15 @@ impl<'c> IntentQueue<'c> {
         open.iter().any(|effect| effect.command_id == Some(command) && effect.sent_at.is_some())
     }
 
+    /// Says whether something that a command asked for has happened, or may have.
+    async fn may_have_acted(&self, command: i64) -> bool {
+        let effects = self.context.store.journal().effects_by_number(&self.context.key, command).await;
+        effects.map_or(true, |effects| {
+            let acted = [EffectState::Sent, EffectState::Confirmed, EffectState::Doubtful];
+            effects.iter().any(|effect| acted.contains(&effect.state))
+        })
+    }
+
     /// Says whether the marketplace has answered nothing for a while: a single request that it cannot answer is no
     /// outage.
     fn is_outage(&self) -> bool {
@@ -500,7 +515,7 @@ fn is_lock(error: &Error) -> bool {
     matches!(error, Error::Store(error) if error.trouble() == DatabaseTrouble::Busy)
 }
 
-/// What a pause of a job's kind holds.
+/// The activity of a job, as far as a pause holds it.
 fn activity_of(work: &Work) -> Option<Activity> {
     match work {
         Work::Settle(_) | Work::Verify(..) => None,

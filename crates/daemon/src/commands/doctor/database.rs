@@ -64,7 +64,7 @@ fn judge_opening(error: &Error, address: &str) -> Finding {
 pub(super) async fn write(facts: &Facts) -> Finding {
     let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
     if let Some(trouble) = store.file_trouble() {
-        return Finding::red(text!("doctor-write-failed", cause = trouble.path().display().to_string()));
+        return Finding::red(text!("doctor-write-failed", cause = trouble.to_string()));
     }
     tokio::select! {
         written = store.diagnostics().prove_write() => match written {

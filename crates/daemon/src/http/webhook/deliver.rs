@@ -52,7 +52,7 @@ enum Refusal {
     Broken,
 }
 
-/// Whether a body was encoded; `identity` says that it was not.
+/// Tells whether a body was encoded; `identity` says that it was not.
 fn is_encoded(headers: &HeaderMap) -> bool {
     let encodings = headers.get_all(header::CONTENT_ENCODING);
     encodings.iter().any(|encoding| !encoding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity"))

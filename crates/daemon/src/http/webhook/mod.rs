@@ -1,7 +1,7 @@
 //! The webhook receiver: `POST /webhooks/KEY` on a listener of its own, and nothing else.
 //!
-//! The path of a delivery: `socket` or `listener` accepts it, `http::connections` bounds how many there are and how long each
-//! may take, `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then
+//! The path of a delivery: `socket` or `listener` accepts it, `http::connections` bounds how many there are and how long
+//! each may take, `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then
 //! is it acknowledged. The receiver does not interpret it: it waits in the inbox, and its store's task is woken.
 
 mod commit;

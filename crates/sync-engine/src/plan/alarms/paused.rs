@@ -49,24 +49,31 @@ fn alarm(pauses: &[&Pause]) -> Option<Alarm> {
     })
 }
 
-/// Whether a pause holds an activity of a store now.
+/// Tells whether a pause holds an activity of a store now.
 pub(super) fn holds(store: &StoreSeen, activity: Activity, at: DateTime<Utc>) -> bool {
     store.pauses.iter().any(|pause| pause.lasts(at) && activity.is_held_by(pause.scope))
 }
 
-/// Whether anything of the way up is held: rows of all tables are counted together.
+/// The activities of the way up: rows of all tables are counted together.
+pub(super) const INTENTS: [Activity; 3] = [Activity::Stock, Activity::Prices, Activity::Commands];
+
+/// Tells whether any part of the way up is held.
 pub(super) fn holds_intents(store: &StoreSeen, at: DateTime<Utc>) -> bool {
-    [Activity::Stock, Activity::Prices, Activity::Commands]
-        .into_iter()
-        .any(|activity| holds(store, activity, at))
+    INTENTS.into_iter().any(|activity| holds(store, activity, at))
 }
 
-/// Returns when the last pause of a store ended: nothing is late that waited for it.
-pub(super) fn resumed_at(store: &StoreSeen, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    store.pauses.iter().filter(|pause| !pause.lasts(at)).map(|pause| pause.until).max()
+/// Returns when the last pause that held an activity of a store ended: nothing is late that waited for it.
+pub(super) fn resumed_at(
+    store: &StoreSeen,
+    activities: &[Activity],
+    at: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let over = store.pauses.iter().filter(|pause| !pause.lasts(at));
+    let held = over.filter(|pause| activities.iter().any(|activity| activity.is_held_by(pause.scope)));
+    held.map(|pause| pause.until).max()
 }
 
-/// Whether deliveries may wait unheard in the inbox, so that what sweeps find proves nothing.
+/// Tells whether deliveries may wait unheard in the inbox, so that the finds of sweeps prove nothing.
 pub(super) fn keeps_deliveries(store: &StoreSeen, at: DateTime<Utc>) -> bool {
     let of_deliveries = store.pauses.iter().filter(|pause| Activity::Webhooks.is_held_by(pause.scope));
     of_deliveries.into_iter().any(|pause| pause.until + CATCHES_UP > at)

@@ -256,11 +256,14 @@ fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
 fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
-    // What a pause kept waiting is late only from its end on.
-    let resumed = paused::resumed_at(store, at);
-    let held_since = Some(held_since).max(resumed);
-    let waits = |oldest: DateTime<Utc>| at - Some(oldest).max(resumed).unwrap_or(oldest);
-    let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest) > INBOX);
+    // Work that a pause kept waiting is late only from its end on.
+    let resumed = |activities: &[Activity]| paused::resumed_at(store, activities, at);
+    let waits = |oldest: DateTime<Utc>, activities: &[Activity]| {
+        at - resumed(activities).map_or(oldest, |resumed| oldest.max(resumed))
+    };
+    let reading_resumed = resumed(&[Activity::Pull]);
+    let held_since = Some(held_since).max(reading_resumed);
+    let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest, &[Activity::Webhooks]) > INBOX);
     let inbox = inbox.filter(|_| !paused::holds(store, Activity::Webhooks, at)).map(|(count, oldest)| {
         (
             oldest,
@@ -268,7 +271,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
             text!("alarm-late-inbox", store = name.as_str(), count = count, span = age(at, oldest)),
         )
     });
-    let unseen = store.unseen.filter(|(_, oldest)| waits(*oldest) > UNSEEN);
+    let unseen = store.unseen.filter(|(_, oldest)| waits(*oldest, &paused::INTENTS) > UNSEEN);
     let unseen = unseen.filter(|_| !paused::holds_intents(store, at)).map(|(count, oldest)| {
         (
             oldest,
@@ -290,7 +293,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     });
     let complete = store
         .complete_at
-        .filter(|then| at - *then > COMPLETE && is_reading && resumed.is_none())
+        .filter(|then| at - *then > COMPLETE && is_reading && reading_resumed.is_none())
         .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
     let worst =
         inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);

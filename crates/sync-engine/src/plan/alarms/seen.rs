@@ -60,12 +60,12 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// Whether nothing can be written that lasts: then nothing is asked of the marketplace either.
+    /// Tells whether no write lasts: then nothing is asked of the marketplace either.
     pub fn refuses_writes(self) -> bool {
         self != Self::Busy
     }
 
-    /// Whether it does not go away by itself, as a lock or a lost connection may.
+    /// Tells whether it stays until somebody acts; a lock or a lost connection may go away by itself.
     pub(super) fn lasts(self) -> bool {
         matches!(self, Self::Full | Self::ReadOnly | Self::Replaced)
     }

@@ -287,6 +287,18 @@ fn a_pause_is_a_warning_until_its_end_and_what_it_holds_is_not_late() {
     }
     assert_eq!(paused(PauseScope::All, 9_000, -1).1, [""; 0], "it is made up now");
     assert_eq!(paused(PauseScope::All, 9_000, -301).1, ["late"], "it should be made up by now");
+    for scope in [PauseScope::Pull, PauseScope::Push, PauseScope::Webhooks] {
+        assert_eq!(paused(scope, 9_000, -1).1, ["late"], "what it did not hold is late: {scope:?}");
+    }
+    let not_complete = |scope| {
+        of(|store| {
+            store.complete_at = Some(ago(200_000));
+            store.pauses = vec![pause(scope, 9_000, -60)];
+        })
+        .1
+    };
+    assert_eq!(not_complete(PauseScope::Pull), [""; 0]);
+    assert_eq!(not_complete(PauseScope::Push), ["late"], "sending has nothing to do with it");
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub struct Scan {
     reserved: HashMap<String, i64>,
     /// The SKUs of orders that recent commands dispatch.
     skus_being_dispatched: HashSet<String>,
-    /// When the commands could not be read, if so: any level of late may be of goods that one of them dispatches.
+    /// The time at which the commands could not be read: any level of late may be of goods that one of them dispatches.
     commands_locked_at: Option<DateTime<Utc>>,
     /// The levels of the last SKU of a full page: more of them may come.
     rest: Vec<StockIntent>,

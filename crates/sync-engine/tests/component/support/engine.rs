@@ -34,7 +34,7 @@ pub(crate) struct Parts {
     pub(crate) gone_guard: GoneGuard,
     /// The folder of the label files, if they are fetched.
     pub(crate) labels: Option<Labels>,
-    /// What is noted of the inputs under way; nothing, unless a test says where.
+    /// The notes of the inputs under way; none, unless a test says where.
     pub(crate) in_flight: Arc<InFlight>,
 }
 
