@@ -21,8 +21,13 @@ pub(crate) const LARGEST_BODY: usize = 32 << 20;
 const BUDGET: usize = 48 << 20;
 /// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
 const LARGEST_VALUES: usize = 256 << 20;
-/// The largest body of few objects: long texts, which take more memory than many small rows.
-const LARGEST_TEXT: usize = 8 << 20;
+/// The largest body of objects above [`KIB`] on average: a page of long texts, which take more memory than many small
+/// rows.
+const LARGEST_TEXTS: usize = 8 << 20;
+/// The largest body of objects above [`LONG`] on average: such a text is written as a whole, and takes fourteen times
+/// its size until then.
+const LARGEST_TEXT: usize = 4 << 20;
+const LONG: usize = 64 << 10;
 /// A body of at most this size is received without a permit: at most 256 calls are in flight.
 const SMALL: usize = 32 << 10;
 /// A larger body takes one of few permits, and one beyond this size the only one for such bodies.
@@ -202,13 +207,17 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Returns the size in MiB that an answer exceeds, if its values need more memory than there is: the limit for texts, or,
-/// of too many rows, its own size. A text of megabytes takes fourteen times its size until it is written, and many small
-/// rows take less, because each is written by itself.
+/// Returns the size in MiB that an answer exceeds, if its values need more memory than there is: the limit for its
+/// texts, or, of too many rows, its own size.
 pub(crate) fn exceeded(body: &[u8]) -> Option<usize> {
-    let is_long_text = body.len() > LARGEST_TEXT && body.len() / objects(body).max(1) > KIB;
-    if is_long_text {
-        return Some(LARGEST_TEXT >> 20);
+    let average = body.len() / objects(body).max(1);
+    let limit = match average {
+        average if average > LONG => LARGEST_TEXT,
+        average if average > KIB => LARGEST_TEXTS,
+        _ => LARGEST_BODY,
+    };
+    if body.len() > limit {
+        return Some(limit >> 20);
     }
     (estimated(body) > LARGEST_VALUES).then_some(body.len() >> 20)
 }
@@ -245,6 +254,9 @@ mod tests {
             let body = line.repeat(lines);
             assert_eq!(exceeded(&body), expected.then_some(body.len() >> 20), "{lines} lines");
         }
+        let described = [b"{", &[b'a'; 60 << 10][..]].concat();
+        assert_eq!(exceeded(&described.repeat(100)), None, "a page of long descriptions");
+        assert_eq!(exceeded(&described.repeat(200)), Some(LARGEST_TEXTS >> 20));
         assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT]), None);
         assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT + 1]), Some(LARGEST_TEXT >> 20), "one long text");
     }

@@ -39,7 +39,7 @@ async fn details_of_megabytes_are_mirrored_or_refused_one_by_one_within_the_memo
         let body = match number % 4 {
             0 => with_lines(&name, 400_000),
             1 => with_lines(&name, 5_000),
-            2 => with_notes(&name, 7 << 20),
+            2 => with_notes(&name, 3 << 20),
             _ => with_notes(&name, 33 << 20),
         };
         Some(Reply::text(200, "application/json", &body))
