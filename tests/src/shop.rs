@@ -63,6 +63,16 @@ pub struct Reply {
     headers: Vec<(&'static str, String)>,
     body: String,
     held: bool,
+    raw: Option<Raw>,
+}
+
+/// Bytes that are sent as they are, instead of an answer; the connection ends with them.
+#[derive(Clone, Debug)]
+struct Raw {
+    first: Vec<u8>,
+    /// Follows again and again, for so many times.
+    then: Vec<u8>,
+    times: usize,
 }
 
 /// An order: its listing row and its detail.
@@ -113,7 +123,13 @@ impl Reply {
 
     /// Builds any text answer with a status.
     pub fn text(status: u16, content_type: &'static str, body: &str) -> Self {
-        Self { status, content_type, headers: Vec::new(), body: body.to_owned(), held: false }
+        Self { status, content_type, headers: Vec::new(), body: body.to_owned(), held: false, raw: None }
+    }
+
+    /// Builds what is no answer: these bytes, then the others so many times, then the end of the connection.
+    pub fn raw(first: impl Into<Vec<u8>>, then: impl Into<Vec<u8>>, times: usize) -> Self {
+        let raw = Raw { first: first.into(), then: then.into(), times };
+        Self { raw: Some(raw), ..Self::text(200, "text/plain", "") }
     }
 
     /// Builds the success envelope of the document.
@@ -284,9 +300,17 @@ async fn connection(stream: TcpStream, world: Arc<World>, mut gate: watch::Recei
         if reply.held && gate.wait_for(|open| *open).await.is_err() {
             return;
         }
-        if stream.write_all(&reply.bytes()).await.is_err() {
-            return;
+        let Some(raw) = &reply.raw else {
+            match stream.write_all(&reply.bytes()).await {
+                Ok(()) => continue,
+                Err(_) => return,
+            }
+        };
+        let mut is_read = stream.write_all(&raw.first).await.is_ok();
+        for _ in 0..raw.times {
+            is_read = is_read && stream.write_all(&raw.then).await.is_ok();
         }
+        return;
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 27] = [
+pub const CODES: [&str; 28] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -40,6 +40,7 @@ pub const CODES: [&str; 27] = [
     "waiting",
     "late",
     "deadline",
+    "fiscal_gate",
     "paused",
 ];
 

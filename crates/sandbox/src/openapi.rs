@@ -122,6 +122,26 @@ mod tests {
         }
     }
 
+    /// Generators of clients leave out what holds an array of nobody knows what.
+    #[test]
+    fn every_array_says_what_it_holds() {
+        fn arrays(value: &Value) -> Vec<&Value> {
+            let own = (value["type"] == "array").then_some(value);
+            let children: Vec<&Value> = match value {
+                Value::Object(fields) => fields.values().collect(),
+                Value::Array(items) => items.iter().collect(),
+                _ => Vec::new(),
+            };
+            own.into_iter().chain(children.into_iter().flat_map(arrays)).collect()
+        }
+        let document = document();
+        let arrays = arrays(&document);
+        assert!(arrays.len() > 50, "{}", arrays.len());
+        for array in arrays {
+            assert!(array.get("items").is_some(), "{array}");
+        }
+    }
+
     #[test]
     fn every_operation_has_a_name_of_its_own_and_says_what_it_answers() {
         let document = document();

@@ -83,7 +83,7 @@ pub use operations::{
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,
     row_counts::{TableState, TableStates, counted_tables},
-    rows_in_trouble::{DueDeadlines, RowsInTrouble},
+    rows_in_trouble::{DueDeadlines, FiscalQueue, RowsInTrouble},
     runs::{RunId, RunResult},
     story::{Event, Happened, Subject},
     sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch},

@@ -141,6 +141,7 @@ const PLAIN: &[&str] = &[
     staleness::SCHEDULE,
     staleness::UNSCHEDULED,
     rows_in_trouble::DUE,
+    rows_in_trouble::FISCAL,
     rows_in_trouble::UNSEEN,
     runs::ABANDON,
     runs::FINISH,

@@ -8,7 +8,7 @@ use espelho_tests::{Installation, Kind, Reply, Running, Shop, shop::Order, until
 const MOST_MIB: u64 = 320;
 
 /// Returns the highest resident memory of a process so far, in MiB.
-fn peak_mib(process: &Running) -> u64 {
+pub(crate) fn peak_mib(process: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024

@@ -2,7 +2,7 @@
 //! result of a listing's review, so these payloads are stored. The module also reads the status in an order's event,
 //! which shows when the marketplace has caught up.
 
-use chrono::{DateTime, FixedOffset, Utc};
+use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_model::{
     ConversationId, ItemId, MessageId, OccurrenceId,
     conversation::{CLOSED, Conversation, ConversationMessage, OPEN},
@@ -40,11 +40,15 @@ shape! {
 shape! { ReviewWire { title, reason } }
 shape! { StatusWire { status, new_status, order_status } }
 
+/// No two clocks differ by more.
+const MOST_AHEAD: TimeDelta = TimeDelta::hours(24);
+
 impl Delivery {
     /// Returns the event-only data of the delivery, if its event carries any and its payload has the required ids. A
-    /// delivery without a timestamp gets the time of its receipt.
+    /// delivery without a timestamp, or with one of a far future, gets the time of its receipt: the newer word counts,
+    /// and nothing would ever be newer than the year 9999.
     pub fn event_only_data(&self, received_at: DateTime<Utc>) -> Option<EventOnlyData> {
-        let at = self.timestamp.unwrap_or(received_at);
+        let at = self.timestamp.filter(|at| *at - received_at <= MOST_AHEAD).unwrap_or(received_at);
         match self.event.group()? {
             EventGroup::Occurrences => self.occurrence(at).map(EventOnlyData::Occurrence),
             EventGroup::Messages if self.event == EventName::ConversationMessage => {
@@ -162,7 +166,29 @@ mod tests {
     }
 
     fn event_only_data(event: &str, data: &str) -> Option<EventOnlyData> {
-        delivery(event, data).event_only_data(DateTime::UNIX_EPOCH)
+        delivery(event, data).event_only_data(received_at())
+    }
+
+    fn received_at() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_176_005, 0).unwrap()
+    }
+
+    #[test]
+    fn a_time_of_a_far_future_counts_as_the_time_of_receipt() {
+        let data = r#"{"occurrence_id":5,"title":"Atraso","status":"open"}"#;
+        let told = |hours: i64| {
+            let built_at = received_at() + TimeDelta::hours(hours);
+            let mut delivery = delivery("occurrence.created", data);
+            delivery.timestamp = Some(built_at);
+            match delivery.event_only_data(received_at()) {
+                Some(EventOnlyData::Occurrence(told)) => told.updated_at - received_at(),
+                other => panic!("{other:?}"),
+            }
+        };
+        let years = 24 * 366 * 7_000;
+        for (ahead, expected) in [(-48, -48), (0, 0), (24, 24), (25, 0), (years, 0)] {
+            assert_eq!(told(ahead), TimeDelta::hours(expected), "{ahead} hours ahead");
+        }
     }
 
     #[test]

@@ -9,7 +9,9 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
 use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
-use espelho_store::{DatabaseTrouble, DueDeadlines, Error, RowsInTrouble, Store, StoreProof, SweepOverview};
+use espelho_store::{
+    DatabaseTrouble, DueDeadlines, Error, FiscalQueue, RowsInTrouble, Store, StoreProof, SweepOverview,
+};
 use espelho_sync_engine::plan::alarms::{
     ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
     Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
@@ -38,6 +40,7 @@ struct Read {
     unseen: Vec<(String, u64, Option<DateTime<Utc>>)>,
     progress: Arc<Progress>,
     deadlines: Arc<[DueDeadlines]>,
+    fiscal: Arc<[FiscalQueue]>,
     pauses: Vec<Pause>,
 }
 
@@ -140,6 +143,7 @@ impl Facts {
         let unseen = self.read.unseen.iter().filter(|(store, ..)| store == name);
         let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
         let due = self.read.deadlines.iter().filter(|due| due.store == name);
+        let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
         StoreSeen {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
@@ -161,6 +165,7 @@ impl Facts {
             complete_at: proof.and_then(|proof| proof.complete_at),
             run_problem: None,
             deadlines: due.map(deadlines_of).collect(),
+            fiscal: fiscal.map(|queue| (queue.waiting, queue.usual)),
             pauses: self.read.pauses.iter().filter(|pause| pause.store == shown.key).cloned().collect(),
         }
     }
@@ -223,9 +228,12 @@ async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Res
         true => Arc::new(Progress::read(&store).await?),
         false => known.progress,
     };
-    let deadlines = match wants.deadlines {
-        true => store.overview().due_deadlines(at + AHEAD).await?.into(),
-        false => known.deadlines,
+    let (deadlines, fiscal) = match wants.deadlines {
+        true => (
+            store.overview().due_deadlines(at + AHEAD).await?.into(),
+            store.overview().fiscal_queues().await?.into(),
+        ),
+        false => (known.deadlines, known.fiscal),
     };
     Ok(Read {
         troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
@@ -233,6 +241,7 @@ async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Res
         pauses: store.pauses().recent().await?,
         progress,
         deadlines,
+        fiscal,
     })
 }
 
@@ -254,9 +263,14 @@ fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {
         _ => return None,
     };
     let kept = rows.message.as_deref().and_then(|message| serde_json::from_str::<Text>(message).ok());
-    let words = kept
-        .filter(Text::is_known)
-        .unwrap_or_else(|| text!("raw", error = rows.error.as_str(), hint = rows.hint.as_str()));
+    let words = match kept.filter(Text::is_known) {
+        Some(kept) => kept,
+        // Such a row has no column for an answer.
+        None if rows.entity == "order" && rows.code == "unknown_store" => {
+            text!("store-taken-unknown-store", store = rows.store.as_str())
+        }
+        None => text!("raw", error = rows.error.as_str(), hint = rows.hint.as_str()),
+    };
     Some(Rows {
         state,
         code: rows.code.clone(),

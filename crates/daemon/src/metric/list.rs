@@ -82,8 +82,8 @@ metrics! {
         "Effects whose answer was lost, by kind (stock.set, price.step, the kinds of commands), and what reading proved: \
          confirmed, refuted or doubtful (once it happens).";
     WEBHOOKS: Counter "espelho_webhooks_total" ["store", "event", "result"]
-        "Deliveries, by documented event or other, with the result stored, duplicate (stored again), bad_signature or \
-         shed.";
+        "Deliveries, by documented event or other, with the result stored, duplicate (stored again, up to ten \
+         times a minute), bad_signature or shed.";
     WEBHOOK_ACK: Histogram "espelho_webhook_ack_duration_seconds" []
         "The time from a stored delivery to its acknowledgement.";
     WEBHOOK_CONNECTIONS: Gauge "espelho_webhook_connections" []

@@ -129,6 +129,8 @@ word-deadline-invoice-by = invoice
 # Words of a row that was written before words had codes, or that the marketplace said.
 raw = { $error }
     .next = { $hint }
+alarm-fiscal-gate = { $count } orders of { $store } wait for an invoice (NF-e) or content declaration; a usual day brings { $usual } orders.
+    .next = Look whether the ERP issues invoices: SELECT * FROM v_deadlines WHERE kind = 'invoice_by' ORDER BY at
 alarm-paused = { $store } is paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.

@@ -3,6 +3,8 @@
 store-service-stopped = The service is stopped: no order arrives and nothing is sent.
     .next = sudo systemctl start espelho
 
+store-taken-unknown-store = erp_orders names the store “{ $store }”, which this installation never had: these orders do not count as taken.
+    .next = Change store in erp_orders to the name of a configured store, or delete these rows.
 store-unknown-store = There is no store “{ $store }” in this installation. Configured stores: { $known }{ $more ->
         [0] {""}
        *[other] {" "}(and { $more } more)

@@ -129,6 +129,8 @@ word-deadline-invoice-by = nota fiscal
 # Palavras de uma linha escrita antes que as palavras tivessem códigos, ou que o marketplace disse.
 raw = { $error }
     .next = { $hint }
+alarm-fiscal-gate = { $count } pedidos de { $store } esperam NF-e ou declaração de conteúdo; um dia normal traz { $usual } pedidos.
+    .next = Veja se o ERP emite notas: SELECT * FROM v_deadlines WHERE kind = 'invoice_by' ORDER BY at
 alarm-paused = { $store } está em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.

@@ -3,6 +3,8 @@
 store-service-stopped = O serviço está parado: nenhum pedido chega e nada é enviado.
     .next = sudo systemctl start espelho
 
+store-taken-unknown-store = erp_orders cita a loja “{ $store }”, que esta instalação nunca teve: esses pedidos não contam como recebidos.
+    .next = Troque store em erp_orders pelo nome de uma loja configurada, ou apague essas linhas.
 store-unknown-store = Não existe a loja “{ $store }” nesta instalação. Lojas configuradas: { $known }{ $more ->
         [0] {""}
        *[other] {" "}(e mais { $more })

@@ -221,7 +221,9 @@ async fn open_sqlite(
         .pragma("cache_size", "-10240")
         // The statement journal stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
         .pragma("temp_store", "MEMORY")
-        .pragma("wal_autocheckpoint", "8000");
+        .pragma("wal_autocheckpoint", "8000")
+        // A long reader makes the log grow; afterwards it is cut to its usual size.
+        .pragma("journal_size_limit", "67108864");
     let to_inbox = options
         .clone()
         .filename(&inbox)

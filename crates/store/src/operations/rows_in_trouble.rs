@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{Error, driver::Row, operations::Overviews};
 
@@ -24,6 +24,14 @@ pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
         "SELECT store, resource, 'failed', code, count(*), min(at), min(key), min(error), min(hint), \
          min(CAST(said AS TEXT)) FROM sync_failures GROUP BY store, resource, code"
             .to_owned(),
+        // Step by step through the index: only the rows of unknown stores are read.
+        "SELECT store, 'order', 'failed', 'unknown_store', count(*), min(taken_at), substr(min(order_number), 1, 200), \
+         '', '', CAST(NULL AS TEXT) FROM erp_orders WHERE store IN (WITH RECURSIVE named (store) AS ( \
+         SELECT min(store) FROM erp_orders UNION ALL \
+         SELECT (SELECT min(o.store) FROM erp_orders o WHERE o.store > named.store) FROM named \
+         WHERE named.store IS NOT NULL) \
+         SELECT store FROM named WHERE store IS NOT NULL AND store NOT IN (SELECT store FROM stores)) GROUP BY store"
+            .to_owned(),
     ]
     .join(" UNION ALL ")
     .leak()
@@ -39,6 +47,17 @@ pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 E
     (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at \
     LIMIT 1) AS first_key \
     FROM v_deadlines d WHERE kind IN ('ship_by', 'invoice_by') AND at < $2 GROUP BY store, kind";
+
+/// Orders that wait for a fiscal document, and the orders of the last days, by store. Nobody knows what is usual in a
+/// store that is new here.
+pub(crate) const FISCAL: &str = "SELECT store, \
+    (SELECT count(*) FROM (SELECT 1 FROM orders o WHERE o.store = s.store AND o.status = 'preparing' \
+    AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
+    AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL) LIMIT 10000) AS waiting), \
+    (SELECT count(*) FROM (SELECT 1 FROM orders o WHERE o.store = s.store AND o.created_at >= $1 LIMIT 100000) AS lately) \
+    FROM stores s WHERE first_seen_at < $1";
+/// The days over which a usual day is counted.
+const USUAL_DAYS: i64 = 7;
 
 /// Rows of one table and store with the same state and cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +101,20 @@ pub struct DueDeadlines {
     pub first_key: String,
 }
 
+/// The orders of a store at the fiscal gate (API document, "Orders": transitions).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FiscalQueue {
+    /// The store.
+    pub store: String,
+    /// The orders in `preparing` without an invoice or content declaration that counts.
+    pub waiting: u64,
+    /// The new orders of a usual day.
+    pub usual: u64,
+}
+
 impl Overviews<'_> {
-    /// Rows that are failed, held, doubtful, waiting, or done with a remark, and rows that the mirror could not
-    /// take.
+    /// Rows that are failed, held, doubtful, waiting, or done with a remark, rows that the mirror could not take, and
+    /// orders that the ERP took for a store that was never here.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -103,6 +133,20 @@ impl Overviews<'_> {
         rows.iter()
             .map(|row| Ok((row.foreign_text(0)?, row.count(1)?, row.optional_time(2).ok().flatten())))
             .collect()
+    }
+
+    /// The orders at the fiscal gate, of each store that has been here for a week.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn fiscal_queues(self) -> Result<Vec<FiscalQueue>, Error> {
+        let since = self.clock.now() - TimeDelta::days(USUAL_DAYS);
+        let rows = self.database.fetch("count orders at the fiscal gate", FISCAL, vec![since.into()]).await?;
+        let queue = |row: &Row| -> Result<FiscalQueue, Error> {
+            let usual = row.count(2)?.div_ceil(USUAL_DAYS.unsigned_abs());
+            Ok(FiscalQueue { store: row.text(0)?, waiting: row.count(1)?, usual })
+        };
+        rows.iter().map(queue).collect()
     }
 
     /// Dispatch and fiscal deadlines before a time.

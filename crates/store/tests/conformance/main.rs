@@ -198,6 +198,7 @@ conformance! {
         an_error_is_shown_with_its_row_and_its_next_step,
         a_deadline_of_the_marketplace_is_shown_until_it_is_met,
         an_order_is_new_until_the_erp_has_taken_it,
+        orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old,
         what_waits_is_shown_with_what_it_waits_for;
     alarms:
         alarms_of_a_process_that_lives_are_told_once_for_each_cause,
@@ -211,7 +212,8 @@ conformance! {
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
         a_store_that_another_works_on_is_not_unknown,
-        a_row_returns_when_its_store_is_configured;
+        a_row_returns_when_its_store_is_configured,
+        an_order_that_the_erp_took_for_a_store_that_was_never_here_is_in_trouble;
     wanted:
         an_answer_is_for_the_wish_that_was_read,
         a_release_is_for_the_command_that_was_seen,

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use espelho_model::order::Order;
 use espelho_store::{Error, Op, Store};
 
 use crate::{
@@ -360,4 +361,27 @@ async fn whoever_has_read_holds_no_snapshot() {
     assert!(std::fs::metadata(&log).unwrap().len() > 0);
     world.tables.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;
     assert_eq!(std::fs::metadata(&log).unwrap().len(), 0, "somebody still reads");
+}
+
+/// A reader that stays for long keeps the log from being emptied, so that it grows.
+#[tokio::test]
+async fn the_log_shrinks_to_its_usual_size_after_a_long_reader() {
+    let world = World::on_sqlite().await;
+    let lease = world.lease().await;
+    let log = format!("{}-wal", world.store.file().unwrap().display());
+    let mib = || std::fs::metadata(&log).unwrap().len() >> 20;
+    let notes = "n".repeat(1 << 20);
+    let long = |number: usize| Order { notes: Some(notes.clone()), ..order(&number.to_string(), "paid") };
+    world.write_orders(&lease, Op::Insert, vec![order("first", "paid")]).await;
+    world.tables.execute("BEGIN").await;
+    world.tables.texts("SELECT order_number FROM orders").await;
+    for number in 0..100 {
+        world.write_orders(&lease, Op::Insert, vec![long(number)]).await;
+    }
+    assert!(mib() >= 100, "{} MiB: nobody has kept the log", mib());
+    world.tables.execute("COMMIT").await;
+    for number in 100..110 {
+        world.write_orders(&lease, Op::Insert, vec![long(number)]).await;
+    }
+    assert!(mib() <= 65, "{} MiB", mib());
 }

@@ -5,10 +5,11 @@
 
 use parking_lot::Mutex;
 use std::{
-    collections::{BTreeSet, HashSet, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{StoreKey, watch};
 use espelho_store::{Error, NewDelivery, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -19,8 +20,11 @@ use super::wakers::WakerRegistry;
 const MOST_AT_ONCE: usize = 500;
 /// The maximum bytes of bodies in one commit, so that a few large ones do not keep hundreds waiting.
 const MOST_BYTES_AT_ONCE: usize = 2 << 20;
-/// The number of remembered digests, which separate repeated deliveries from new ones in the metrics.
+/// The number of remembered digests.
 const REMEMBERED: usize = 8_192;
+/// So many deliveries with the same bytes are stored within [`SPAN`]. Whoever replays one without end fills no disk.
+const MOST_OF_ONE: u32 = 10;
+const SPAN: TimeDelta = TimeDelta::minutes(1);
 
 /// The queue in which deliveries wait for their commit.
 #[derive(Clone)]
@@ -61,7 +65,7 @@ pub(super) struct Bytes(Option<OwnedSemaphorePermit>);
 pub(super) enum Kept {
     New,
     /// The same bytes came recently. It may be a genuine repetition, so it is stored once more, except within one
-    /// commit.
+    /// commit, and beyond [`MOST_OF_ONE`].
     Duplicate,
 }
 
@@ -144,28 +148,33 @@ impl Writer {
         let mut held = Vec::with_capacity(batch.len());
         let mut digests = HashSet::new();
         for Waiting { delivery, bytes, answer } in batch {
-            let known = self.lately.knows(&delivery.digest);
+            let (known, at) = (self.lately.knows(&delivery.digest), delivery.received_at);
             let (store, digest) = (delivery.store.clone(), delivery.digest.clone());
             held.push(bytes);
             // Nobody has processed the first one yet, so one row says as much as two.
             let repeated = !digests.insert((store.clone(), digest.clone()));
-            if !repeated {
+            if !repeated && self.lately.takes(&digest, at) {
                 deliveries.push(delivery);
             }
             answers.push((
                 answer,
                 if known || repeated { Kept::Duplicate } else { Kept::New },
                 store,
-                digest,
+                (digest, at, !repeated),
             ));
         }
-        let kept = self.store.inbox().keep_deliveries(deliveries).await;
+        let kept = match deliveries.is_empty() {
+            true => Ok(()),
+            false => self.store.inbox().keep_deliveries(deliveries).await,
+        };
         drop(held);
         self.note(kept.as_ref().err());
         let mut stores = BTreeSet::new();
-        for (answer, how, store, digest) in answers {
+        for (answer, how, store, (digest, at, is_first)) in answers {
             if kept.is_ok() {
-                self.lately.remember(digest);
+                if is_first {
+                    self.lately.remember(digest, at);
+                }
                 stores.insert(store);
             }
             // The requester may have gone; the row stays, and a repeated delivery is harmless.
@@ -206,19 +215,42 @@ fn first_of(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
 /// The digests of the latest deliveries.
 #[derive(Default)]
 struct Lately {
-    known: HashSet<String>,
+    known: HashMap<String, Stored>,
     order: VecDeque<String>,
+}
+
+/// The deliveries of one digest since a time.
+struct Stored {
+    since: DateTime<Utc>,
+    count: u32,
+}
+
+impl Stored {
+    /// Returns whether the span is over; it is when the clock was put back, too.
+    fn is_over(&self, at: DateTime<Utc>) -> bool {
+        !(self.since..self.since + SPAN).contains(&at)
+    }
 }
 
 impl Lately {
     fn knows(&self, digest: &str) -> bool {
-        self.known.contains(digest)
+        self.known.contains_key(digest)
     }
 
-    fn remember(&mut self, digest: String) {
-        if !self.known.insert(digest.clone()) {
+    /// Returns whether one more delivery with this digest is stored.
+    fn takes(&self, digest: &str, at: DateTime<Utc>) -> bool {
+        self.known.get(digest).is_none_or(|stored| stored.count < MOST_OF_ONE || stored.is_over(at))
+    }
+
+    fn remember(&mut self, digest: String, at: DateTime<Utc>) {
+        if let Some(stored) = self.known.get_mut(&digest) {
+            *stored = match stored.is_over(at) {
+                true => Stored { since: at, count: 1 },
+                false => Stored { since: stored.since, count: stored.count.saturating_add(1) },
+            };
             return;
         }
+        self.known.insert(digest.clone(), Stored { since: at, count: 1 });
         self.order.push_back(digest);
         if self.order.len() > REMEMBERED
             && let Some(oldest) = self.order.pop_front()
@@ -274,6 +306,25 @@ mod tests {
         // It may be a genuine repetition, and the first may have been handled meanwhile.
         assert_eq!(write(&["a"]).await, [Ok(Kept::Duplicate)]);
         assert_eq!(world.inbox().await.len(), 3);
+    }
+
+    // withstands: F116
+    #[tokio::test]
+    async fn a_delivery_that_is_replayed_without_end_is_acknowledged_and_fills_no_disk() {
+        let world = World::new().await;
+        let mut writer = writer_of(&world, Arc::default());
+        let mut replay = async |seconds: i64| {
+            let (mut again, answer) = waiting("a");
+            again.delivery.received_at += TimeDelta::seconds(seconds);
+            writer.write(vec![again]).await;
+            assert!(answer.await.unwrap().is_ok());
+        };
+        for _ in 0..50 {
+            replay(0).await;
+        }
+        assert_eq!(world.inbox().await.len(), MOST_OF_ONE as usize);
+        replay(61).await;
+        assert_eq!(world.inbox().await.len(), MOST_OF_ONE as usize + 1, "a minute later it is news again");
     }
 
     fn writer_of(world: &World, wakers: Arc<WakerRegistry>) -> Writer {
@@ -381,7 +432,7 @@ mod tests {
     #[test]
     fn only_the_last_digests_are_remembered() {
         let mut lately = Lately::default();
-        (0..=REMEMBERED).for_each(|n| lately.remember(n.to_string()));
+        (0..=REMEMBERED).for_each(|n| lately.remember(n.to_string(), DateTime::UNIX_EPOCH));
         assert!(!lately.knows("0") && lately.knows("1") && lately.knows(&REMEMBERED.to_string()));
         assert_eq!(lately.known.len(), REMEMBERED);
     }

@@ -71,3 +71,16 @@ pub(crate) async fn a_row_returns_when_its_store_is_configured(world: &World) {
     world.store.intents().reopen_known_stores(&[minha_loja(), store_key("nova")].into()).await.unwrap();
     assert_eq!(world.tables.list(ROWS).await, ["nova new - -"; 3]);
 }
+
+pub(crate) async fn an_order_that_the_erp_took_for_a_store_that_was_never_here_is_in_trouble(world: &World) {
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    for (store, number) in [("minha-loja", "1"), ("MINHA-LOJA", "2"), ("MINHA-LOJA", "3"), ("z", "4")] {
+        let taken = format!("INSERT INTO erp_orders (store, order_number) VALUES ('{store}', '{number}')");
+        world.tables.execute(&taken).await;
+    }
+    let mut troubled = world.store.overview().rows_in_trouble().await.unwrap();
+    troubled.sort_by(|one, other| one.store.cmp(&other.store));
+    let troubled: Vec<_> =
+        troubled.iter().map(|rows| (&*rows.store, &*rows.code, rows.rows, &*rows.key)).collect();
+    assert_eq!(troubled, [("MINHA-LOJA", "unknown_store", 2, "2"), ("z", "unknown_store", 1, "4")]);
+}

@@ -6,12 +6,12 @@ use espelho_model::{
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{Failure, Listed, Op};
+use espelho_store::{Failure, FiscalQueue, Listed, Op};
 
 use crate::{
     examples::{bare_order, order, time},
     specimens::{campaign, image, invoice, order_number, text},
-    world::World,
+    world::{World, minha_loja},
 };
 
 async fn gone(world: &World, lease: &espelho_store::Lease, number: &str) {
@@ -230,6 +230,23 @@ fn invoice_of(id: &str) -> FiscalDocument {
 
 fn loose_image(id: &str) -> MediaImage {
     MediaImage { in_use: Some(false), created_at: Some(time("2026-11-27T06:00:00.25Z")), ..image(id, "a") }
+}
+
+pub(crate) async fn orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old(world: &World) {
+    let lease = world.lease().await;
+    let key = minha_loja();
+    world.store.mirror().identify(&key, "sandbox", "https://m.example").await.unwrap();
+    let mut orders: Vec<_> = (0..16).map(|n| order(&format!("N-{n}"), "preparing")).collect();
+    orders.extend([order("paid", "paid"), order("gone", "preparing")]);
+    world.write_orders(&lease, Op::Insert, orders).await;
+    gone(world, &lease, "gone").await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), vec![invoice_of("1")]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(world.store.overview().fiscal_queues().await.unwrap(), [], "nobody knows what is usual");
+    world.tables.execute("UPDATE stores SET first_seen_at = '2020-01-01T00:00:00.000000Z'").await;
+    let queue = FiscalQueue { store: key.to_string(), waiting: 15, usual: 3 };
+    assert_eq!(world.store.overview().fiscal_queues().await.unwrap(), [queue]);
 }
 
 async fn new_orders(world: &World) -> Vec<String> {

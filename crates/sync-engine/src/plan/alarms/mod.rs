@@ -96,6 +96,8 @@ codes! {
     Late = "late",
     /// A dispatch or fiscal deadline is near, or past.
     Deadline = "deadline",
+    /// More orders wait for an invoice than a usual day brings.
+    FiscalGate = "fiscal_gate",
     /// An operator has paused work.
     Paused = "paused",
 }

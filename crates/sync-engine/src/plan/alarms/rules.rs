@@ -41,6 +41,9 @@ const TURN: TimeDelta = TimeDelta::minutes(2);
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
 
+/// So few orders at the fiscal gate never alarm: a small shop invoices once a day.
+const FEW_AT_GATE: u64 = 10;
+
 /// Decides the alarms and the overall state.
 pub fn decide(seen: &Observations) -> Verdict {
     let mut alarms: Vec<Alarm> = machine(seen).chain(marketplaces(seen)).collect();
@@ -48,6 +51,7 @@ pub fn decide(seen: &Observations) -> Verdict {
     for store in &seen.stores {
         alarms.extend(rows::of_store(store, seen.at));
         alarms.extend(deadlines(store));
+        alarms.extend(fiscal_gate(store));
         if runs {
             alarms.extend(access(store, seen.at));
             alarms.extend(webhook(store, seen.at));
@@ -340,6 +344,14 @@ fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
         let (cause, count) = (of.kind.clone(), of.past + of.near);
         Alarm { cause, count, ..alarm(Code::Deadline, severity, Some(&store.key), Some(*first), text) }
     })
+}
+
+/// Returns the alarm of orders that pile up at the fiscal gate: more than a usual day brings, so that invoicing has
+/// stopped, or nearly.
+fn fiscal_gate(store: &StoreSeen) -> Option<Alarm> {
+    let (waiting, usual) = store.fiscal.filter(|(waiting, usual)| waiting > usual.max(&FEW_AT_GATE))?;
+    let text = text!("alarm-fiscal-gate", store = store.key.as_str(), count = waiting, usual = usual);
+    Some(Alarm { count: waiting, ..alarm(Code::FiscalGate, Severity::Warning, Some(&store.key), None, text) })
 }
 
 /// Returns what has no fresh proof, though nothing is known to be wrong with it.

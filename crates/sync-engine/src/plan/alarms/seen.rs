@@ -108,6 +108,8 @@ pub struct StoreSeen {
     pub run_problem: Option<Text>,
     /// Deadlines that are past, or within a day.
     pub deadlines: Vec<Deadlines>,
+    /// Orders at the fiscal gate: how many wait, and how many a usual day brings.
+    pub fiscal: Option<(u64, u64)>,
     /// Pauses that last, or ended lately.
     pub pauses: Vec<Pause>,
 }

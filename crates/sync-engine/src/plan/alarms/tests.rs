@@ -35,6 +35,7 @@ fn store(key: &str) -> StoreSeen {
         complete_at: Some(ago(3_000)),
         run_problem: None,
         deadlines: Vec::new(),
+        fiscal: None,
         pauses: Vec::new(),
     }
 }
@@ -342,6 +343,20 @@ fn deadlines_are_told_by_kind() {
 }
 
 #[test]
+fn orders_that_pile_up_at_the_fiscal_gate_are_told() {
+    for (fiscal, expected) in [
+        (None, vec![]),
+        (Some((0, 0)), vec![]),
+        (Some((10, 0)), vec![]),
+        (Some((11, 0)), vec!["fiscal_gate"]),
+        (Some((200, 200)), vec![]),
+        (Some((201, 200)), vec!["fiscal_gate"]),
+    ] {
+        assert_eq!(of(|store| store.fiscal = fiscal).1, expected, "{fiscal:?}");
+    }
+}
+
+#[test]
 fn every_alarm_has_words_and_a_next_step_in_both_languages() {
     let mut all = seen(vec![store("a"), store("b")]);
     all.strangers = Some(rows(RowState::Failed, "unknown_store", 2, 5));
@@ -353,6 +368,7 @@ fn every_alarm_has_words_and_a_next_step_in_both_languages() {
             .to_vec();
     all.stores[1].contact = contact(ContactKind::Errors, 60);
     all.stores[1].ahead_seconds = Some(900);
+    all.stores[1].fiscal = Some((30, 12));
     all.stores[0].pauses = vec![pause(PauseScope::All, 5, 60)];
     for alarm in decide(&all).alarms {
         for language in Language::ALL {
