@@ -27,7 +27,7 @@ def one_round(schemathesis, base, token, seed, examples, work):
         schemathesis, "run", f"{base}/openapi.json", "--url", base, "--workers", "2", "--seed", str(seed),
         "--phases", "examples,coverage,fuzzing", "--max-examples", str(examples), "--continue-on-failure",
         "--header", f"Authorization: Bearer {token}", "--request-timeout", "30", "--warnings", "off",
-        "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+        "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection",
         "--suppress-health-check", "all",
     ]
     # It leaves a folder of what it saw where it runs.

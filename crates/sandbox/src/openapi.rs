@@ -36,8 +36,24 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
             merge(&mut document, part);
         }
     }
-    Value::Object(document).to_string()
+    let mut document = Value::Object(document);
+    allow_empty_values(&mut document);
+    document.to_string()
 });
+
+/// Says of each query parameter that an empty one counts as absent, as `query::pairs` reads it.
+fn allow_empty_values(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.get("in").is_some_and(|place| place == "query") {
+                fields.insert("allowEmptyValue".to_owned(), true.into());
+            }
+            fields.values_mut().for_each(allow_empty_values);
+        }
+        Value::Array(items) => items.iter_mut().for_each(allow_empty_values),
+        _ => {}
+    }
+}
 
 /// The OpenAPI 3.1 document that `/openapi.json` serves.
 pub fn openapi() -> &'static str {
