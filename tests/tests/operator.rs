@@ -20,6 +20,7 @@ on_both_databases![
     a_running_service_is_asked_how_everything_is,
     a_store_is_shown_alone_with_both_counts_and_its_last_audit,
     one_thing_is_explained,
+    a_mirrored_order_is_shown_with_all_that_belongs_to_it,
     an_audit_finds_what_differs_and_changes_nothing,
     an_audit_beside_a_service_compares_campaigns_images_and_the_profile_too,
     a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many,
@@ -277,6 +278,64 @@ async fn one_thing_is_explained(kind: Kind) {
     assert!(shown.stdout.contains("pedido P00002, pago") && !shown.stdout.contains("Ávila"), "{shown}");
     installation.run(&["explain", "order", "P00009"]).await.expect(1);
     installation.run(&["explain", "ordr", "P00002"]).await.expect(2).says("did you mean “order”?");
+}
+
+async fn a_mirrored_order_is_shown_with_all_that_belongs_to_it(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(2)).await;
+    installation.resync(&[]).await.expect(0);
+    let mirror = installation.mirror().await;
+    let (at, is_true) = ("'2026-03-02T10:00:00.000000Z'", if kind == Kind::Sqlite { "1" } else { "true" });
+    mirror
+        .execute(&format!(
+            "INSERT INTO shipments (store, id, content_hash, mirrored_at, order_number, status, tracking_code, \
+             labels_ready, labels_total, raw) VALUES ('loja-1', 'S-1', 1, {at}, 'P00002', 'in_transit', 'BR1', 1, 2, '{{}}')"
+        ))
+        .await;
+    mirror
+        .execute(&format!(
+            "INSERT INTO order_invoices (store, order_number, id, content_hash, mirrored_at, type, status, \
+             invoice_number, is_current, raw) VALUES ('loja-1', 'P00002', 'N-1', 1, {at}, 'nfe', 'issued', '77', {is_true}, \
+             '{{}}')"
+        ))
+        .await;
+    shop.take_calls();
+
+    let shown = installation.run(&["get", "order", "P00002"]).await.expect(0).stdout;
+    for words in [
+        "loja-1: order P00002, paid: mirrored at ",
+        "total R$ 25.00: products R$ 19.90, shipping R$ 5.10, discounts R$ 0.00",
+        "placed at 2026-03-01 10:00, changed at 2026-03-01 10:05",
+        "1 × CAN-01 : R$ 19.90 each, R$ 19.90 together",
+        "shipment S-1: in transit, tracking code BR1; carrier unknown; labels ready: 1 of 2",
+        "NF-e 77: issued, issued at unknown, access key unknown: the one that counts",
+    ] {
+        assert!(shown.contains(words), "no {words:?} in\n{shown}");
+    }
+    assert!(!shown.contains("Ávila"), "{shown}");
+    let shown = installation.run_in_portuguese(&["get", "order", "P00001"]).await.expect(0).stdout;
+    assert!(shown.contains("pedido P00001, pago") && shown.contains("nada registrado"), "{shown}");
+
+    let told = installation.run(&["get", "order", "P00002", "--json"]).await.expect(0).json();
+    let order = &told["order"];
+    assert_eq!((&order["total_order"], &order["customer_name"]), (&json!(25), &json!("Zoë d'Ávila")));
+    assert_eq!(order["raw"]["order_number"], json!("P00002"));
+    assert_eq!(order["created_at"], json!("2026-03-01T13:00:00.000000Z"));
+    assert_eq!((&told["items"][0]["unit_price"], &told["items"][0]["gone_at"]), (&json!(19.9), &Value::Null));
+    assert_eq!(
+        (&told["shipments"][0]["id"], &told["invoices"][0]["is_current"]),
+        (&json!("S-1"), &json!(true))
+    );
+
+    let unknown = installation.run(&["get", "order", "P00009", "--json"]).await.expect(1);
+    assert_eq!(unknown.json()["errors"][0]["code"], json!("unknown_order"));
+    unknown.says("There is no order P00009").says("espelho explain order P00009");
+    let other = Shop::open(Order::many(2)).await;
+    other.join_as(&installation, "loja-2");
+    installation.resync(&["--store", "loja-2"]).await.expect(0);
+    installation.run(&["get", "order", "P00002"]).await.expect(2).says("loja-1, loja-2").says("--store");
+    let one = installation.run(&["get", "order", "P00002", "--store", "loja-2", "--json"]).await.expect(0);
+    assert_eq!(one.json()["order"]["store"], json!("loja-2"));
+    installation.run(&["get", "order", "P00002", "--store", "loja-9"]).await.expect(2).says("loja-9");
 }
 
 async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kind: Kind) {

@@ -1,5 +1,6 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
+mod get;
 mod pause;
 
 use std::path::PathBuf;
@@ -12,7 +13,10 @@ use espelho_model::{
 };
 use espelho_sync_engine::{Input, SERVICE, Subject};
 
-pub use self::pause::{PauseArg, PauseArgs, ResumeArgs};
+pub use self::{
+    get::{GetCommand, GetOrderArgs},
+    pause::{PauseArg, PauseArgs, ResumeArgs},
+};
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
 #[derive(Debug, Parser)]
@@ -128,6 +132,9 @@ pub enum Command {
     Errors(ErrorsArgs),
     /// The story of one thing in order of time: deliveries, mirror, what the ERP wants, each call with its proof.
     Explain(ExplainArgs),
+    /// Shows a mirrored row with everything that belongs to it.
+    #[command(subcommand)]
+    Get(GetCommand),
     /// What guards hold, with the reason.
     Held,
     /// Lets what guards hold pass, once.

@@ -79,6 +79,7 @@ pub use operations::{
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
     explain::{ErrorRow, Explained, explainable},
     grants::grants,
+    mirrored_order::{MirroredOrder, MirroredRow},
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,

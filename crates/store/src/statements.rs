@@ -30,6 +30,7 @@ use crate::{
     operations::audits,
     operations::backup,
     operations::explain,
+    operations::mirrored_order,
     operations::overview::{self, Both},
     operations::pauses,
     operations::quarantine,
@@ -378,6 +379,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         .chain([&*rows_in_trouble::TROUBLED]);
     statements.extend(for_people.map(|&sql| sql.to_owned()));
     statements.extend(explain::statements().map(str::to_owned));
+    statements.extend(mirrored_order::statements().map(str::to_owned));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }

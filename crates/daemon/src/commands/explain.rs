@@ -7,7 +7,7 @@ use espelho_model::{
     StoreKey,
     sync::Resource,
     text,
-    text::{Arg, Locale},
+    text::{Arg, Locale, Text},
     time::fixed_width,
 };
 use espelho_store::{
@@ -302,14 +302,24 @@ fn head(knowledge: &Knowledge, locale: Locale) -> String {
     };
     let object = serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null);
     let status = object["status"].as_str().filter(|_| knowledge.entity == "order");
+    in_the_mirror(name, status, row.gone_at, row.mirrored_at).message(locale)
+}
+
+/// Returns a mirrored row's name with its status and its state in the mirror.
+pub(super) fn in_the_mirror(
+    name: Text,
+    status: Option<&str>,
+    gone_at: Option<DateTime<Utc>>,
+    mirrored_at: DateTime<Utc>,
+) -> Text {
     let what = match status {
         Some(status) => {
             text!("explain-with-status", what = name, status = text!("explain-status", status = status))
         }
         None => name,
     };
-    match row.gone_at {
-        Some(gone) => text!("explain-gone", what = what, gone = gone).message(locale),
-        None => text!("explain-mirrored-at", what = what, at = row.mirrored_at).message(locale),
+    match gone_at {
+        Some(gone) => text!("explain-gone", what = what, gone = gone),
+        None => text!("explain-mirrored-at", what = what, at = mirrored_at),
     }
 }

@@ -9,6 +9,7 @@ mod doctor;
 mod errors;
 mod explain;
 mod feed;
+mod get;
 mod intents;
 mod migrate;
 mod pause;
@@ -27,7 +28,7 @@ use espelho_sync_engine::{Problem, Trouble};
 
 use self::{decide::Decision, intents::IntentCommand};
 use crate::{
-    cli::{Cli, Command, WebhookCommand},
+    cli::{Cli, Command, GetCommand, WebhookCommand},
     config::{self, Configuration},
     exit, help, report,
 };
@@ -54,6 +55,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
         Some(Command::Errors(arguments)) => errors::run(&cli, arguments).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
+        Some(Command::Get(GetCommand::Order(arguments))) => get::order(&cli, arguments).await,
         Some(Command::Held) => decide::held(&cli).await,
         Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments).await,
         Some(Command::Retry(arguments)) => {

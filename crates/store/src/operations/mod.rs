@@ -6,6 +6,7 @@ pub(crate) mod audits;
 pub(crate) mod backup;
 pub(crate) mod explain;
 pub(crate) mod grants;
+pub(crate) mod mirrored_order;
 pub(crate) mod overview;
 pub(crate) mod pauses;
 pub(crate) mod quarantine;

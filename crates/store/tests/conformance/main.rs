@@ -235,6 +235,7 @@ conformance! {
         whether_a_store_is_held_is_seen_without_touching_its_lock,
         an_order_is_explained_with_all_that_hangs_on_it,
         every_row_is_explained_by_its_name_in_the_feed,
+        a_mirrored_order_is_read_with_every_column_and_all_that_belongs_to_it,
         errors_are_read_of_one_store_or_of_all,
         who_listens_hears_of_changes_where_the_database_tells;
     passes:

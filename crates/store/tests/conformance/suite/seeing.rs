@@ -6,9 +6,10 @@ use espelho_model::sync::{Counts, Resource};
 use espelho_store::{Error, Failure, KeptToken, NewDelivery, Op, RunResult, Store, StoreProof, TableStates};
 
 use crate::{
-    examples::{order, order_of},
+    examples::{decimal, order, order_of, time},
     hand_clock::{HandClock, opening_hour},
     kinds::KINDS,
+    specimens::order_number,
     world::{World, minha_loja, store_key},
 };
 
@@ -203,6 +204,44 @@ pub(crate) async fn an_order_is_explained_with_all_that_hangs_on_it(world: &Worl
     assert!(world.store.history().explain(store, "order", "2").await.unwrap().is_none());
     assert!(world.store.history().explain(&store_key("outra"), "order", "1").await.unwrap().is_none());
     assert!(world.store.history().explain(store, "nothing", "1").await.unwrap().is_none());
+}
+
+pub(crate) async fn a_mirrored_order_is_read_with_every_column_and_all_that_belongs_to_it(world: &World) {
+    let lease = world.lease().await;
+    let number = order_number();
+    world.write_orders(&lease, Op::Insert, vec![order_of(number.as_str(), "paid", &["1", "2"])]).await;
+    for kind in KINDS.iter().filter(|kind| ["order_invoices", "shipments"].contains(&kind.table)) {
+        kind.keep(world, &lease, &["1"], "dito").await;
+    }
+    let find = async |key: &str, number: &str| {
+        world.store.history().mirrored_order(&store_key(key), number).await.unwrap()
+    };
+    let found = find("minha-loja", number.as_str()).await.unwrap();
+    let (order, line) = (&found.order, &found.items[0]);
+    assert_eq!((order.text("status"), order.number("total_order")), (Some("paid"), Some(decimal("210"))));
+    assert_eq!(order.time("ship_by"), Some(time("2026-11-28T21:00:00Z")));
+    assert!(order.is_true("is_awaiting_campaign") && !order.is_true("is_collective"));
+    assert_eq!((line.text("sku"), line.number("quantity")), (Some("CAMISA-P"), Some(decimal("2"))));
+    assert_eq!((found.items.len(), found.shipments.len(), found.invoices.len()), (2, 1, 1));
+    assert_eq!(found.shipments[0].text("tracking_code"), Some("dito"));
+    assert_eq!(found.invoices[0].text("status"), Some("dito"));
+    let shown: serde_json::Value = serde_json::to_value(&found).unwrap();
+    assert_eq!(shown["order"]["raw"]["items"], serde_json::json!(["1", "2"]));
+    for (table, row) in [
+        ("orders", &shown["order"]),
+        ("order_items", &shown["items"][0]),
+        ("shipments", &shown["shipments"][0]),
+        ("order_invoices", &shown["invoices"][0]),
+    ] {
+        let internal = ["store", "order_number", "listing_hash", "content_hash"];
+        let columns = world.tables.columns(table).await;
+        for column in columns.iter().map(|column| &column.name) {
+            let is_shown = internal.contains(&column.as_str()) || row.get(column).is_some();
+            assert!(is_shown, "{table}.{column} is missing in {row}");
+        }
+    }
+    assert!(find("minha-loja", "nothing").await.is_none());
+    assert!(find("outra", number.as_str()).await.is_none());
 }
 
 /// Every table can be explained by its name in the feed.
