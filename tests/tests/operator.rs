@@ -21,6 +21,7 @@ on_both_databases![
     a_store_is_shown_alone_with_both_counts_and_its_last_audit,
     one_thing_is_explained,
     a_mirrored_order_is_shown_with_all_that_belongs_to_it,
+    the_token_is_told_of_without_a_login_and_without_the_token,
     an_audit_finds_what_differs_and_changes_nothing,
     an_audit_beside_a_service_compares_campaigns_images_and_the_profile_too,
     a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many,
@@ -336,6 +337,53 @@ async fn a_mirrored_order_is_shown_with_all_that_belongs_to_it(kind: Kind) {
     let one = installation.run(&["get", "order", "P00002", "--store", "loja-2", "--json"]).await.expect(0);
     assert_eq!(one.json()["order"]["store"], json!("loja-2"));
     installation.run(&["get", "order", "P00002", "--store", "loja-9"]).await.expect(2).says("loja-9");
+}
+
+async fn the_token_is_told_of_without_a_login_and_without_the_token(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(1)).await;
+    installation.run(&["migrate"]).await.expect(0);
+    let status = async || installation.run(&["token", "status", "--json"]).await.expect(0).store();
+    let never = status().await;
+    assert_eq!((&never["token"], &never["password"]), (&json!("none"), &json!("unknown")), "{never}");
+    assert_eq!((&never["expires_at"], &never["login_allowed_at"]), (&Value::Null, &Value::Null));
+    let shown = installation.run(&["token", "status"]).await.expect(0).stdout;
+    assert!(shown.contains("none is kept") && shown.contains("password: unknown"), "{shown}");
+
+    installation.resync(&[]).await.expect(0);
+    shop.take_calls();
+    let kept = status().await;
+    assert_eq!((&kept["token"], &kept["password"]), (&json!("kept"), &json!("accepted")), "{kept}");
+    for time in ["obtained_at", "expires_at", "password_at"] {
+        assert!(kept[time].as_str().unwrap().ends_with('Z'), "{time} of {kept}");
+    }
+    let tokens = installation.journal().await;
+    let tokens = tokens.ask("SELECT token FROM tokens").await;
+    for language in ["en", "pt-BR"] {
+        let shown = installation.run(&["token", "status", "--lang", language]).await.expect(0);
+        assert!(!shown.stdout.contains(&tokens[0]["token"]) && shown.stdout.contains("token: "), "{shown}");
+    }
+
+    // The last login has no answer, and the one before was forced twice within the hour.
+    let mirror = installation.mirror().await;
+    let ago = |minutes: u32| match kind {
+        Kind::Sqlite => format!("strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-{minutes} minutes')"),
+        Kind::Postgres => format!("now() - interval '{minutes} minutes'"),
+    };
+    mirror.execute("DELETE FROM logins").await;
+    for (minutes, reason) in [(30, "401"), (20, "401"), (10, "attempt")] {
+        let at = ago(minutes);
+        mirror
+            .execute(&format!("INSERT INTO logins (store, at, reason) VALUES ('loja-1', {at}, '{reason}')"))
+            .await;
+    }
+    let waiting = status().await;
+    assert_eq!((&waiting["password"], &waiting["login_allowed_at"]), (&json!("unknown"), &Value::Null));
+    assert!(
+        waiting["forced_login_allowed_at"].is_string() && waiting["password_at"].is_string(),
+        "{waiting}"
+    );
+    installation.run(&["token", "status", "--store", "loja-9"]).await.expect(2).says("loja-9");
+    assert!(shop.take_calls().is_empty(), "looking asks nobody");
 }
 
 async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kind: Kind) {

@@ -21,6 +21,7 @@ pub mod error;
 mod http;
 pub mod invalid;
 pub mod limit;
+pub mod login_budget;
 mod login_reason;
 pub mod owner;
 mod path;

@@ -15,22 +15,18 @@ use espelho_model::{
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
-pub use crate::login_reason::LoginReason;
 use crate::{
     client_metrics::{ClientMetrics, LoginCount},
     contact::{self, TroubleKind},
     error::{BoxedError, Class, Error},
     limit::BoxFuture,
+    login_budget::{self, ATTEMPT, FORCED_WINDOW, LIMIT_WINDOW, UNSENT},
     retry::Attempts,
 };
+pub use crate::{login_budget::PastLogin, login_reason::LoginReason};
 
-/// The most logins forced by 401s within [`FORCED_WINDOW`].
-const FORCED_LOGINS: usize = 2;
-const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// The wait after a failed renewal before the next one, while the old token works.
 const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
-/// The document allows 5 a minute for each (IP, username); one is left for a person who tests the password.
-const LOGINS_A_MINUTE: usize = 4;
 /// The shortest wait between login attempts without a usable answer, after the first two.
 const LOGIN_RETRY: Duration = Duration::from_secs(7);
 
@@ -44,15 +40,6 @@ pub struct TokenRecord {
     /// When it was obtained.
     pub obtained_at: DateTime<Utc>,
 }
-
-/// The recorded reason of a login that is in progress. It counts against the login limit; a failed login has ended
-/// nobody's token.
-const ATTEMPT: &str = "attempt";
-/// The recorded reason of a login without a connection, which the marketplace does not count.
-const UNSENT: &str = "unsent";
-
-/// The time and the reason of a login ([`LoginReason::as_str`]).
-pub type PastLogin = (DateTime<Utc>, String);
 
 /// Durable storage for the token and the logins.
 pub trait TokenStore: Send + Sync {
@@ -253,11 +240,11 @@ impl TokenKeeper {
         if reason != LoginReason::Forced {
             return Ok(());
         }
-        let logins = self.logins_since(FORCED_WINDOW).await?;
-        let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
-        if forced >= FORCED_LOGINS {
+        let now = self.clock.now();
+        let forced = login_budget::forced(&self.logins_since(FORCED_WINDOW, now).await?, now);
+        if login_budget::is_forced_too_often(&forced) {
             self.metrics.login(LoginCount::Foreign);
-            let error = Error::ForeignLogin { username: self.username.clone(), times: forced + 1 };
+            let error = Error::ForeignLogin { username: self.username.clone(), times: forced.len() + 1 };
             let refused = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::words(&error));
             self.metrics.contact(Some(refused), self.clock.now());
             return Err(error);
@@ -267,11 +254,13 @@ impl TokenKeeper {
 
     async fn wait_for_login_budget(&self) -> Result<(), Error> {
         loop {
-            let recent = self.logins_since(TimeDelta::minutes(1)).await?;
-            let Some(excess) = recent.len().checked_sub(LOGINS_A_MINUTE) else { return Ok(()) };
-            let wait = recent[excess].0 + TimeDelta::seconds(61) - self.clock.now();
-            let wait =
-                wait.to_std().unwrap_or_default().clamp(Duration::from_millis(100), Duration::from_secs(61));
+            let now = self.clock.now();
+            let recent = self.logins_since(LIMIT_WINDOW, now).await?;
+            let Some(at) = login_budget::allowed_at(recent, now) else { return Ok(()) };
+            let wait = (at - now)
+                .to_std()
+                .unwrap_or_default()
+                .clamp(Duration::from_millis(100), Duration::from_secs(61));
             tracing::warn!(
                 wait_seconds = wait.as_secs(),
                 "waiting: the marketplace's login limit is five a minute"
@@ -280,12 +269,10 @@ impl TokenKeeper {
         }
     }
 
-    async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<PastLogin>, Error> {
-        let now = self.clock.now();
+    async fn logins_since(&self, ago: TimeDelta, now: DateTime<Utc>) -> Result<Vec<PastLogin>, Error> {
         let logins = self.token_store.logins_since(now - ago).await;
         let logins = logins.map_err(|source| Error::TokenStore { action: "read", source })?;
-        // A login "in the future" was recorded by a wrong clock; it says nothing about now.
-        Ok(logins.into_iter().filter(|(at, reason)| *at <= now && reason != UNSENT).collect())
+        Ok(login_budget::counted(logins, now))
     }
 
     fn cached(&self) -> Option<Arc<TokenRecord>> {

@@ -2,6 +2,7 @@
 
 mod get;
 mod pause;
+mod token;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use espelho_sync_engine::{Input, SERVICE, Subject};
 pub use self::{
     get::{GetCommand, GetOrderArgs},
     pause::{PauseArg, PauseArgs, ResumeArgs},
+    token::TokenCommand,
 };
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
@@ -101,6 +103,9 @@ pub enum Command {
     /// The webhooks.
     #[command(subcommand)]
     Webhook(WebhookCommand),
+    /// The tokens.
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Creates or migrates the database, and ends.
     Migrate {
         /// Creates a new one also where another place has one already: the working directory, or /var/lib/espelho.

@@ -20,6 +20,7 @@ mod restore;
 mod resync;
 mod run;
 mod status;
+mod token;
 mod webhook;
 
 use clap::CommandFactory as _;
@@ -28,7 +29,7 @@ use espelho_sync_engine::{Problem, Trouble};
 
 use self::{decide::Decision, intents::IntentCommand};
 use crate::{
-    cli::{Cli, Command, GetCommand, WebhookCommand},
+    cli::{Cli, Command, GetCommand, TokenCommand, WebhookCommand},
     config::{self, Configuration},
     exit, help, report,
 };
@@ -50,6 +51,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
         Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
+        Some(Command::Token(TokenCommand::Status { store })) => token::status(&cli, store.as_deref()).await,
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
         Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,

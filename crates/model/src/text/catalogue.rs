@@ -23,7 +23,7 @@ macro_rules! files {
 files![
     "alarms", "api", "check", "config", "copies", "database", "demo", "doctor", "engine", "errors",
     "explain", "files", "get", "help", "place", "ports", "progress", "push", "renewal", "run", "service",
-    "status", "store", "value", "wishes", "words"
+    "status", "store", "token", "value", "wishes", "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

@@ -1,0 +1,101 @@
+//! When the next login may be made. Pure.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::login_reason::LoginReason;
+
+/// The time and the recorded reason of a login: [`LoginReason::as_str`], [`ATTEMPT`] or [`UNSENT`].
+pub type PastLogin = (DateTime<Utc>, String);
+
+/// The recorded reason of a login that is in progress, or that failed. It counts against the login limit; a failed
+/// login has ended nobody's token.
+pub const ATTEMPT: &str = "attempt";
+/// The recorded reason of a login without a connection, which the marketplace does not count.
+pub const UNSENT: &str = "unsent";
+
+/// The window of the marketplace's login limit.
+pub(crate) const LIMIT_WINDOW: TimeDelta = TimeDelta::minutes(1);
+/// The document allows 5 a minute for each (IP, username); one is left for a person who tests the password.
+const LOGINS_A_MINUTE: usize = 4;
+/// The most logins forced by 401s within [`FORCED_WINDOW`].
+const FORCED_LOGINS: usize = 2;
+pub(crate) const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
+
+/// Returns the logins that count: not those without a connection, nor those "in the future", which a wrong clock
+/// recorded.
+pub(crate) fn counted(logins: Vec<PastLogin>, now: DateTime<Utc>) -> Vec<PastLogin> {
+    logins.into_iter().filter(|(at, reason)| *at <= now && reason != UNSENT).collect()
+}
+
+/// Returns when the login limit allows the next login; `None`: now. The logins are sorted by time.
+pub fn allowed_at(logins: Vec<PastLogin>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let recent: Vec<DateTime<Utc>> =
+        counted(logins, now).into_iter().map(|(at, _)| at).filter(|at| *at >= now - LIMIT_WINDOW).collect();
+    let excess = recent.len().checked_sub(LOGINS_A_MINUTE)?;
+    recent.get(excess).map(|at| *at + TimeDelta::seconds(61))
+}
+
+/// Returns when a refused token may lead to the next login; `None`: now. So many such logins within an hour mean that
+/// another program uses the credential. The logins are sorted by time.
+pub fn forced_allowed_at(logins: Vec<PastLogin>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let forced = forced(&counted(logins, now), now);
+    let excess = forced.len().checked_sub(FORCED_LOGINS)?;
+    forced.get(excess).map(|at| *at + FORCED_WINDOW)
+}
+
+/// Returns the times of the logins within the last hour that 401s forced.
+pub(crate) fn forced(logins: &[PastLogin], now: DateTime<Utc>) -> Vec<DateTime<Utc>> {
+    let is_forced =
+        |(at, reason): &&PastLogin| reason == LoginReason::Forced.as_str() && *at >= now - FORCED_WINDOW;
+    logins.iter().filter(is_forced).map(|(at, _)| *at).collect()
+}
+
+/// Returns true if no further login may be forced by a 401 now.
+pub(crate) fn is_forced_too_often(forced: &[DateTime<Utc>]) -> bool {
+    forced.len() >= FORCED_LOGINS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
+    }
+
+    fn logins(of: &[(i64, &str)]) -> Vec<PastLogin> {
+        of.iter().map(|(second, reason)| (at(*second), (*reason).to_owned())).collect()
+    }
+
+    #[test]
+    fn five_logins_never_fall_within_a_minute() {
+        for (past, expected, why) in [
+            (&[][..], None, "nothing counts"),
+            (&[(-50, "first"), (-40, ATTEMPT), (-30, ATTEMPT)], None, "one is free"),
+            (&[(-50, "first"), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], Some(11), "four count"),
+            (&[(-61, "first"), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], None, "the first is over"),
+            (&[(-50, UNSENT), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], None, "one was never sent"),
+            (&[(-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT), (5, ATTEMPT)], None, "a wrong clock"),
+            (
+                &[(-50, ATTEMPT), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT), (-10, ATTEMPT)],
+                Some(21),
+                "one more than the limit",
+            ),
+        ] {
+            assert_eq!(allowed_at(logins(past), at(0)), expected.map(at), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_third_login_for_a_refused_token_waits_until_the_first_is_an_hour_old() {
+        for (past, expected, why) in [
+            (&[][..], None, "nothing was refused"),
+            (&[(-3_000, "401")], None, "one"),
+            (&[(-3_000, "401"), (-60, "401")], Some(600), "two"),
+            (&[(-3_000, "renewal"), (-60, "401")], None, "a renewal is ours"),
+            (&[(-3_601, "401"), (-60, "401")], None, "the hour is over"),
+        ] {
+            assert_eq!(forced_allowed_at(logins(past), at(0)), expected.map(at), "{why}");
+        }
+    }
+}

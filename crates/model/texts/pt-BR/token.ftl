@@ -1,0 +1,17 @@
+# espelho token status: token, senha e logins de uma loja, até onde o banco sabe.
+
+token-none = token: nenhum guardado
+token-foreign = token: há um de outra credencial ou de outro marketplace, que não é usado
+token-kept = token: guardado desde { $obtained }, vence em { $expires }
+token-expired = token: guardado desde { $obtained }, venceu em { $expired }
+token-password-unknown = senha: desconhecido; nenhum login da última semana está registrado
+token-password-unanswered = senha: desconhecido; o login de { $at } não tem resposta registrada
+token-password-accepted = senha: aceita em { $at } ({ $reason })
+token-password-refused = senha: recusada, diz o serviço
+token-password-refused-since = senha: recusada desde { $since }, diz o serviço
+token-login-first = primeiro login
+token-login-renewal = renovação
+token-login-401 = o token anterior foi recusado
+token-next-now = próximo login: permitido agora
+token-next-at = próximo login: permitido em { $at } (o marketplace limita os logins por minuto)
+token-next-forced = próximo login por token recusado: permitido em { $at } (outro programa usa a credencial)
