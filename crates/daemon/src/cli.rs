@@ -3,6 +3,7 @@
 mod get;
 mod pause;
 mod token;
+mod webhook;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ pub use self::{
     get::{GetCommand, GetOrderArgs},
     pause::{PauseArg, PauseArgs, ResumeArgs},
     token::TokenCommand,
+    webhook::{ReplayArgs, Since, WebhookCommand},
 };
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
@@ -202,18 +204,6 @@ pub struct DoctorArgs {
     /// Prove the passwords too: one login for each store, which ends its token and gives it a new one.
     #[arg(long)]
     pub login: bool,
-}
-
-/// `espelho webhook`.
-#[derive(Clone, Debug, Subcommand)]
-pub enum WebhookCommand {
-    /// Lets the next login give a store's webhook the address that is configured now. Whoever receives at the address of
-    /// before receives nothing any more.
-    Move {
-        /// The store.
-        #[arg(value_name = "KEY")]
-        store: String,
-    },
 }
 
 /// The kinds of rows that the ERP writes.

@@ -27,6 +27,7 @@ pub use error::Error;
 pub use inbox::{
     Inbox,
     deliveries::{Delivery, NewDelivery},
+    replay::{DeliveryName, DeliveryRow, DeliverySelection},
     watch::{Heard, InboxWatch},
     webhook_addresses::WebhookOwner,
     webhook_secrets::{KeptSecret, SECRET_GRACE},

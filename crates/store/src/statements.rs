@@ -5,6 +5,7 @@ use crate::{
     connect::schema_version,
     driver::{Insert, Places},
     inbox::deliveries,
+    inbox::replay,
     inbox::webhook_addresses,
     inbox::webhook_secrets,
     intents,
@@ -272,6 +273,7 @@ const INBOX: &[&str] = &[
     deliveries::PRUNE,
     deliveries::UNHANDLED,
     quarantine::REOPEN,
+    replay::MATCHING,
     tokens::LOAD,
     tokens::SAVE,
     webhook_addresses::FORGET,
@@ -385,7 +387,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
     on_inbox.extend([overview::BACKLOGS, overview::TOKENS].concat().iter().map(|&sql| sql.to_owned()));
-    on_inbox.push(with_key(&deliveries::HANDLED));
+    on_inbox.extend([deliveries::HANDLED, replay::REPLAY].iter().map(with_key));
     on_inbox.extend([1, 2].map(|rows| deliveries::KEEP.sql(rows, places)));
     let count = statements.len() + on_inbox.len();
     for statement in statements {

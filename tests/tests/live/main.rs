@@ -14,6 +14,7 @@ mod paused;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;
+mod replayed;
 mod sweeping;
 
 use std::time::Duration;

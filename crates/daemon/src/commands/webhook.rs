@@ -1,4 +1,6 @@
-//! `espelho webhook move`: the operator allows a webhook to get another address.
+//! `espelho webhook`: `move` allows a webhook to get another address, `replay` has deliveries handled again.
+
+mod replay;
 
 use espelho_model::{StoreKey, text};
 use espelho_sync_engine::Problem;
@@ -8,7 +10,10 @@ use super::{
     reading::{Reading, named},
     say,
 };
-use crate::{cli::Cli, exit};
+use crate::{
+    cli::{Cli, ReplayArgs},
+    exit,
+};
 
 pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
     let reading = match Reading::open(cli).await {
@@ -39,4 +44,8 @@ async fn forget(reading: &Reading, store: &str) -> Result<(), Problem> {
         reading.store.inbox().let_webhook_move(&key).await?;
     }
     Ok(())
+}
+
+pub(super) async fn replay(cli: &Cli, arguments: &ReplayArgs) -> u8 {
+    replay::run(cli, arguments).await
 }

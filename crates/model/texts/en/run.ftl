@@ -159,6 +159,18 @@ run-check-valid = The configuration is valid; stores: { $stores }
 run-no-runtime = espelho could not begin: “{ $problem }”
 run-webhook-moved = The next login gives the webhook of { $store } the address that is configured; a service that runs logs in within seconds.
     .next = espelho doctor
+run-no-such-delivery = The inbox has no such delivery.
+    .next = See which there are: espelho webhook replay --all --dry-run. Handled deliveries are kept for seven days.
+run-replay-matching = { $deliveries ->
+        [one] { $deliveries } delivery matches
+       *[other] { $deliveries } deliveries match
+    }; { $left } of them wait to be handled already
+run-replay-more = and { $deliveries } more
+run-replay-dry = Nothing was changed (--dry-run).
+run-replayed = { $deliveries ->
+        [one] { $deliveries } delivery will be handled again
+       *[other] { $deliveries } deliveries will be handled again
+    }: by the running service within seconds, else when it starts
 run-pause = { $store } is paused ({ $scope }) until { $until }, by { $by }
 run-paused = Reading for { $store } is paused.
     .next = espelho resume --store { $store }

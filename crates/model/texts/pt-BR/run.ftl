@@ -159,6 +159,20 @@ run-check-valid = A configuração está certa; lojas: { $stores }
 run-no-runtime = O espelho não pôde começar: “{ $problem }”
 run-webhook-moved = No próximo login, o webhook de { $store } passa ao endereço configurado; um serviço no ar faz o login em segundos.
     .next = espelho doctor
+run-no-such-delivery = A caixa de entrada não tem essa entrega.
+    .next = Veja quais há: espelho webhook replay --all --dry-run. Entregas tratadas ficam guardadas por sete dias.
+run-replay-matching = { $deliveries ->
+        [0] Nenhuma entrega corresponde
+        [1] { $deliveries } entrega corresponde
+       *[other] { $deliveries } entregas correspondem
+    }; { $left } já à espera de tratamento
+run-replay-more = e mais { $deliveries }
+run-replay-dry = Nada foi mudado (--dry-run).
+run-replayed = { $deliveries ->
+        [0] Nenhuma entrega será tratada de novo
+        [1] { $deliveries } entrega será tratada de novo
+       *[other] { $deliveries } entregas serão tratadas de novo
+    }: pelo serviço no ar, em segundos; senão quando ele começar
 run-pause = { $store } está em pausa ({ $scope }) até { $until }, por { $by }
 run-paused = A leitura de { $store } está em pausa.
     .next = espelho resume --store { $store }

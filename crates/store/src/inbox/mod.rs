@@ -1,6 +1,7 @@
 //! The inbox: webhook deliveries until they are handled, and the secrets and addresses of webhooks.
 
 pub(crate) mod deliveries;
+pub(crate) mod replay;
 pub(crate) mod watch;
 pub(crate) mod webhook_addresses;
 pub(crate) mod webhook_secrets;

@@ -280,6 +280,8 @@ conformance! {
         the_inbox_of_a_store_is_its_own,
         the_age_is_that_of_the_oldest_open_delivery,
         only_what_was_handled_before_is_pruned,
+        a_delivery_is_replayed_as_often_as_it_is_asked_for,
+        deliveries_are_selected_by_name_time_and_event,
         two_receivers_keep_deliveries_at_once;
     webhook_secrets:
         a_new_secret_retires_the_one_before_which_stays_for_a_day,

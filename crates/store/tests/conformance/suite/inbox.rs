@@ -1,7 +1,7 @@
 //! The inbox of the webhook receiver.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_store::{Delivery, NewDelivery, Store};
+use espelho_store::{Delivery, DeliveryName, DeliverySelection, NewDelivery, Store};
 
 use crate::{
     hand_clock::opening_hour,
@@ -146,4 +146,63 @@ pub(crate) async fn two_receivers_keep_deliveries_at_once(world: &World) {
     };
     tokio::join!(keep_many(&world.store), keep_many(&other));
     assert_eq!(world.store.inbox().backlog(&minha_loja()).await.unwrap(), 400);
+}
+
+async fn ids_of(world: &World, selection: &DeliverySelection) -> Vec<i64> {
+    let (mut ids, mut after) = (Vec::new(), 0);
+    loop {
+        let page = world.store.inbox().deliveries(&minha_loja(), selection, after).await.unwrap();
+        let Some(last) = page.last() else { return ids };
+        after = last.id;
+        ids.extend(page.iter().map(|row| row.id));
+    }
+}
+
+pub(crate) async fn a_delivery_is_replayed_as_often_as_it_is_asked_for(world: &World) {
+    keep(&world.store, ["a", "a", "b"].map(|body| delivery("minha-loja", body))).await;
+    let before = inbox(&world.store).await;
+    let ids: Vec<i64> = before.iter().map(|delivery| delivery.id).collect();
+    for _ in 0..2 {
+        handle_all(world).await;
+        assert!(inbox(&world.store).await.is_empty());
+        assert_eq!(world.store.inbox().replay(&minha_loja(), ids.clone()).await.unwrap(), 3);
+        assert_eq!(inbox(&world.store).await, before, "the rows are the same, equal bodies too");
+    }
+    assert_eq!(world.store.inbox().replay(&minha_loja(), ids).await.unwrap(), 0, "what is open stays open");
+    assert_eq!(world.store.inbox().replay(&minha_loja(), Vec::new()).await.unwrap(), 0);
+}
+
+pub(crate) async fn deliveries_are_selected_by_name_time_and_event(world: &World) {
+    let late = opening_hour() + TimeDelta::minutes(5);
+    let digest = "0123456789abcdef".repeat(4);
+    keep(
+        &world.store,
+        [
+            delivery("minha-loja", "a"),
+            NewDelivery { received_at: late, ..delivery("minha-loja", "b") },
+            NewDelivery { event: None, ..delivery("minha-loja", "c") },
+            NewDelivery { digest: digest.clone(), ..delivery("minha-loja", "d") },
+            delivery("outra", "a"),
+        ],
+    )
+    .await;
+    let all = ids_of(world, &DeliverySelection::default()).await;
+    let of = |name| DeliverySelection { name: Some(name), ..DeliverySelection::default() };
+    let event =
+        |event: &str| DeliverySelection { event: Some(event.to_owned()), ..DeliverySelection::default() };
+    let since = |since| DeliverySelection { since: Some(since), ..DeliverySelection::default() };
+    for (selection, expected) in [
+        (of(DeliveryName::Id(all[1])), &all[1..2]),
+        (of(DeliveryName::Id(all[3] + 1)), &[]),
+        (of(DeliveryName::parse(&digest).unwrap()), &all[3..]),
+        (event("order.paid"), &[all[0], all[1], all[3]]),
+        (event("order.created"), &[]),
+        (since(late), &all[1..2]),
+        (since(late + TimeDelta::microseconds(1)), &[]),
+        (since(opening_hour()), &all),
+    ] {
+        assert_eq!(ids_of(world, &selection).await, expected, "{selection:?}");
+    }
+    keep(&world.store, (0..2_000).map(|n| delivery("minha-loja", &n.to_string()))).await;
+    assert_eq!(ids_of(world, &DeliverySelection::default()).await.len(), 2_004, "page by page");
 }
