@@ -2,6 +2,7 @@
 
 mod get;
 mod pause;
+mod prune;
 mod token;
 mod webhook;
 
@@ -18,6 +19,7 @@ use espelho_sync_engine::{Input, SERVICE, Subject};
 pub use self::{
     get::{GetCommand, GetOrderArgs},
     pause::{PauseArg, PauseArgs, ResumeArgs},
+    prune::PruneArgs,
     token::TokenCommand,
     webhook::{ReplayArgs, Since, WebhookCommand},
 };
@@ -129,6 +131,8 @@ pub enum Command {
         #[arg(long)]
         replace: bool,
     },
+    /// Deletes the old records that the service deletes by itself, now, and says how much goes.
+    Prune(PruneArgs),
     /// How everything is: what is late, what failed, why, and what to do. Ends with 3 when something fails.
     Status {
         /// Only this store, with its data, budget and sweeps.

@@ -19,6 +19,7 @@ mod mirror;
 mod notifications;
 mod operations;
 mod ownership;
+mod prunable;
 mod statements;
 mod trouble;
 
@@ -98,6 +99,7 @@ pub use ownership::{
     lease_guard::LeaseGuard,
     lock_inspection::{LockHolder, Process},
 };
+pub use prunable::Prunable;
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]

@@ -24,6 +24,7 @@ pub mod push;
 mod quarantine;
 mod reconcile;
 mod report;
+pub mod retention;
 mod store_context;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};

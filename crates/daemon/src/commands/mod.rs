@@ -15,6 +15,7 @@ mod migrate;
 mod pause;
 mod plan;
 mod prompt;
+mod prune;
 mod reading;
 mod restore;
 mod resync;
@@ -55,6 +56,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Token(TokenCommand::Status { store })) => token::status(&cli, store.as_deref()).await,
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
+        Some(Command::Prune(arguments)) => prune::run(&cli, arguments).await,
         Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
         Some(Command::Errors(arguments)) => errors::run(&cli, arguments).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,

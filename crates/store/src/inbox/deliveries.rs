@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
 use crate::{
-    Error,
+    Error, Prunable,
     driver::{Insert, Row, Value},
     inbox::{Inbox, watch::CHANNEL},
 };
@@ -25,6 +25,8 @@ pub(crate) const OLDEST_BY_STORE: &str =
 pub(crate) const BACKLOG: &str = "SELECT count(*) FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL";
 pub(crate) const PRUNE: &str = "DELETE FROM webhook_inbox WHERE id IN \
     (SELECT id FROM webhook_inbox WHERE handled_at < $1 ORDER BY handled_at LIMIT 1000)";
+pub(crate) const PRUNABLE: &str = "SELECT count(*), CAST(COALESCE(sum(octet_length(body)), 0) AS BIGINT) \
+    FROM webhook_inbox WHERE handled_at < $1";
 pub(crate) const KEEP: Insert = Insert {
     operation: "keep deliveries",
     head: "INSERT INTO webhook_inbox (store, received_at, event, digest, body)",
@@ -138,6 +140,14 @@ impl Inbox<'_> {
         let rows = self.inbox.fetch("count the inbox", BACKLOG, vec![store.as_str().into()]).await?;
         let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// The deliveries that [`Inbox::prune_inbox`] would delete, with the bytes of their bodies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_deliveries(self, before: DateTime<Utc>) -> Result<Prunable, Error> {
+        Prunable::of(&self.inbox.fetch("count old deliveries", PRUNABLE, vec![before.into()]).await?)
     }
 
     /// Deletes deliveries that were handled before `before`; returns their number. Unhandled deliveries stay,

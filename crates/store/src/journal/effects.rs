@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
 use crate::{
-    Error, Lease,
+    Error, Lease, Prunable,
     driver::{Database, Row, Tx, Value},
     journal::Journal,
 };
@@ -38,6 +38,9 @@ pub(crate) const AFTER: &str = "SELECT id, key, kind, command_id, fingerprint, r
 pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
     AND id IN (SELECT id FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') ORDER BY id LIMIT \
     1000)";
+pub(crate) const PRUNABLE: &str = "SELECT count(*), CAST(COALESCE(sum(octet_length(request) \
+    + COALESCE(octet_length(evidence), 0) + COALESCE(octet_length(answer), 0)), 0) AS BIGINT) FROM effects \
+    WHERE settled_at < $1 AND state IN ('confirmed', 'refuted')";
 /// The effects of one kind since a time, except those known not to have happened.
 pub(crate) const SINCE: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
     sent_at, \
@@ -248,6 +251,14 @@ impl Journal<'_> {
     pub async fn last_effect(self, store: &StoreKey) -> Result<i64, Error> {
         let rows = self.inbox.fetch("find the last effect", LAST, vec![store.as_str().into()]).await?;
         rows.first().map_or(Ok(0), |row| row.int("id"))
+    }
+
+    /// The effects that [`Journal::prune_effects`] would delete, with the bytes of requests, evidence and answers.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_effects(self, before: DateTime<Utc>) -> Result<Prunable, Error> {
+        Prunable::of(&self.inbox.fetch("count old effects", PRUNABLE, vec![before.into()]).await?)
     }
 
     /// Deletes effects that were confirmed or refuted before `before`; returns their number. Doubtful effects stay.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::{Error, mirror::Changes};
+use crate::{Error, Prunable, mirror::Changes};
 
 pub(crate) const READ: &str = "SELECT seq FROM consumers WHERE name = $1";
 pub(crate) const ALL: &str = "SELECT name, seq, updated_at FROM consumers ORDER BY name";
@@ -15,6 +15,9 @@ pub(crate) const ACKNOWLEDGE: &str = "INSERT INTO consumers (name, seq, updated_
     WHERE consumers.seq < excluded.seq";
 pub(crate) const PRUNE: &str = "DELETE FROM changes WHERE at < $1 \
     AND seq IN (SELECT seq FROM changes ORDER BY seq LIMIT 5000) \
+    AND seq <= (SELECT COALESCE(min(seq), 9223372036854775807) FROM consumers)";
+pub(crate) const PRUNABLE: &str = "SELECT count(*), CAST(COALESCE(sum(octet_length(store) + octet_length(entity) \
+    + octet_length(key) + octet_length(op)), 0) AS BIGINT) FROM changes WHERE at < $1 \
     AND seq <= (SELECT COALESCE(min(seq), 9223372036854775807) FROM consumers)";
 
 /// A consumer of the change feed.
@@ -72,6 +75,14 @@ impl Changes<'_> {
     pub async fn forget_consumer(self, name: &str) -> Result<bool, Error> {
         let forgotten = self.database.execute("forget a consumer", FORGET, vec![name.into()]).await?;
         Ok(forgotten > 0)
+    }
+
+    /// The rows of the feed that [`Changes::prune_changes`] would delete, with the bytes of their words.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_changes(self, before: DateTime<Utc>) -> Result<Prunable, Error> {
+        Prunable::of(&self.database.fetch("count old changes", PRUNABLE, vec![before.into()]).await?)
     }
 
     /// Deletes the rows of the feed that are older than `before` and that every consumer has acknowledged; returns

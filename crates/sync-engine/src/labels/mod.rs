@@ -7,6 +7,7 @@ mod fetch;
 pub(crate) mod kind;
 pub(crate) mod pace;
 mod selection;
+mod void_files;
 
 use espelho_api_client::Client;
 use espelho_model::{fault, text, text::Arg};
@@ -15,6 +16,7 @@ use futures_util::future::join_all;
 
 pub(crate) use fetch::{Fault, Fetched};
 pub use selection::Labels;
+pub use void_files::remove_void_files;
 
 use crate::{Error, Input, StoreContext, quarantine::Attempt, report::failure};
 

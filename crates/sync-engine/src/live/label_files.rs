@@ -9,16 +9,15 @@ use espelho_model::{
 
 use crate::{
     Error, StoreContext,
-    labels::{Fault, Labels},
+    labels::{Fault, Labels, remove_void_files},
     plan::{
         interval::is_due,
         label_files::{LostFiles, lost_files, orphans, void_until},
     },
 };
 
-/// How often void files are searched for, and how many are removed at once.
+/// How often void files are searched for.
 const HOUR: Duration = Duration::from_secs(3600);
-const REMOVED_AT_ONCE: u32 = 500;
 /// How often the presence of the files is checked, and how many labels at a time.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 const CHECKED_AT_ONCE: u32 = 1_000;
@@ -58,24 +57,9 @@ impl<'c> LabelFiles<'c> {
     }
 
     async fn remove_void(&self) -> Result<(), Error> {
-        let context = self.context;
+        let (context, folder) = (self.context, &self.labels.folder);
         let Some(then) = void_until(self.labels.keep_days, context.clock.now()) else { return Ok(()) };
-        let files = context.store.label_files();
-        let void = files.label_files_void_before(&context.key, then, REMOVED_AT_ONCE).await;
-        let void = void?;
-        if void.is_empty() {
-            return Ok(());
-        }
-        // A file without a record is an orphan that the next start removes; a record without a file would be wrong.
-        let forgotten = async {
-            let mut tx = context.store.begin(&context.lease).await?;
-            tx.label_files().forget_label_files(void.clone()).await?;
-            tx.commit().await
-        };
-        forgotten.await?;
-        if let Err(error) = self.labels.folder.remove(&context.key, &void).await {
-            tracing::warn!(store = %context.key, %error, "void label files cannot be removed");
-        }
+        remove_void_files(&context.store, &context.lease, folder, then).await?;
         Ok(())
     }
 

@@ -30,6 +30,7 @@ pub mod refresh_errors;
 pub mod refresh_queue;
 pub mod refresh_request;
 pub mod repetition;
+pub mod retention;
 pub mod row;
 pub mod schedule;
 mod seen_keys;

@@ -7,7 +7,7 @@ use espelho_model::{ContentHash, LabelId, OrderNumber, ShipmentId, StoreKey, shi
 
 use super::shipments::LABELS;
 use crate::{
-    Error, Op,
+    Error, Op, Prunable,
     driver::Row,
     mirror::{LabelFileWriter, LabelFiles, failures},
 };
@@ -30,6 +30,8 @@ pub(crate) const VOID: &str = "UPDATE label_files SET void_at = $3 \
     AND l.id = label_files.label_id AND l.file = label_files.file AND l.gone_at IS NULL)";
 pub(crate) const VOID_BEFORE: &str =
     "SELECT file FROM label_files WHERE store = $1 AND void_at < $2 ORDER BY void_at LIMIT $3";
+pub(crate) const PRUNABLE: &str = "SELECT count(*), CAST(COALESCE(sum(size), 0) AS BIGINT) FROM label_files \
+    WHERE store = $1 AND void_at < $2";
 pub(crate) const ON_RECORD: &str = "SELECT file FROM label_files WHERE store = $1 AND file";
 pub(crate) const FORGET: &str = "DELETE FROM label_files WHERE store = $1 AND file";
 pub(crate) const SETTLE: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = 'shipment_label' \
@@ -306,6 +308,19 @@ impl LabelFiles<'_> {
         let values = vec![store.as_str().into(), before.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read orders without labels", UNLABELLED, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
+    }
+
+    /// The files of a store that became void before `then`, with their bytes.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_label_files(
+        self,
+        store: &StoreKey,
+        then: DateTime<Utc>,
+    ) -> Result<Prunable, Error> {
+        let values = vec![store.as_str().into(), then.into()];
+        Prunable::of(&self.database.fetch("count void files of labels", PRUNABLE, values).await?)
     }
 
     /// Up to `limit` files that became void before `then`.

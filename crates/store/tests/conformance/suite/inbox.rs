@@ -1,7 +1,7 @@
 //! The inbox of the webhook receiver.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_store::{Delivery, DeliveryName, DeliverySelection, NewDelivery, Store};
+use espelho_store::{Delivery, DeliveryName, DeliverySelection, NewDelivery, Prunable, Store};
 
 use crate::{
     hand_clock::opening_hour,
@@ -131,6 +131,10 @@ pub(crate) async fn only_what_was_handled_before_is_pruned(world: &World) {
     keep(&world.store, [delivery("minha-loja", "late")]).await;
     let late = handle_all(world).await;
     keep(&world.store, [delivery("minha-loja", "open")]).await;
+    let prunable = async |before| world.store.inbox().prunable_deliveries(before).await.unwrap();
+    assert_eq!(prunable(early).await, Prunable::default());
+    // The digits of 0 to 999.
+    assert_eq!(prunable(late).await, Prunable { rows: 1_000, bytes: 10 + 180 + 2_700 });
     assert_eq!(world.store.inbox().prune_inbox(early).await.unwrap(), 0);
     assert_eq!(world.store.inbox().prune_inbox(late).await.unwrap(), 1_000);
     assert_eq!(world.store.inbox().prune_inbox(late + TimeDelta::days(1)).await.unwrap(), 1);

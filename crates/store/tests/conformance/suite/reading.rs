@@ -81,6 +81,12 @@ pub(crate) async fn only_what_is_old_and_acknowledged_by_all_is_pruned(world: &W
     let prune = async |age: i64| {
         world.store.changes().prune_changes(opening_hour() + TimeDelta::seconds(age)).await.unwrap()
     };
+    let prunable = async |age: i64| {
+        let before = opening_hour() + TimeDelta::seconds(age);
+        world.store.changes().prunable_changes(before).await.unwrap()
+    };
+    assert_eq!((prunable(0).await.rows, prunable(1).await.rows), (0, 2));
+    assert!(prunable(1).await.bytes > 0);
     assert_eq!(prune(0).await, 0);
     assert_eq!(prune(1).await, 2);
     assert_eq!(prune(1).await, 0);

@@ -1,18 +1,14 @@
 //! Sweeps the store itself: its identity, and its page if that is open. Deletes old records beside it.
 
-use chrono::TimeDelta;
 use espelho_api_client::limit::Lane;
 
 use crate::{
     Error, StoreContext,
     live::identity::StoreIdentity,
+    plan::retention::Cutoffs,
     pull::{WholeReader, is_final},
+    retention::delete_old,
 };
-
-/// How long a handled delivery is kept for inspection.
-const KEPT_FOR: TimeDelta = TimeDelta::days(7);
-/// How long certainly settled effects stay in the journal, which identifies images that were uploaded before.
-const JOURNAL_KEPT_FOR: TimeDelta = TimeDelta::days(90);
 
 /// Reads and mirrors the store's session and page.
 pub(in crate::live) async fn sweep_profile(
@@ -37,15 +33,7 @@ pub(in crate::live) async fn sweep_profile(
 
 /// Deletes deliveries that were handled long ago, and old effects of the journal.
 pub(super) async fn prune(context: &StoreContext) -> Result<(), Error> {
-    let now = context.clock.now();
-    let (deliveries, effects) = (now - KEPT_FOR, now - JOURNAL_KEPT_FOR);
-    let pruned = async {
-        context
-            .store
-            .inbox()
-            .prune_inbox(deliveries)
-            .await
-            .and(context.store.journal().prune_effects(effects).await)
-    };
-    pruned.await.map(drop).map_err(Error::from)
+    // The label keeper removes files.
+    let cutoffs = Cutoffs::of_service(None, context.clock.now());
+    delete_old(&context.store, &cutoffs).await.map(drop).map_err(Error::from)
 }
