@@ -1,6 +1,7 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
 mod get;
+mod forget;
 mod pause;
 mod prune;
 mod token;
@@ -22,6 +23,8 @@ pub use self::{
     prune::PruneArgs,
     token::TokenCommand,
     webhook::{ReplayArgs, Since, WebhookCommand},
+    forget::ForgetArgs,
+    pause::{PauseArg, PauseArgs, ResumeArgs},
 };
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
@@ -159,6 +162,9 @@ pub enum Command {
     Pause(PauseArgs),
     /// Ends pauses.
     Resume(ResumeArgs),
+    /// Erases a person from everything that the mirror keeps, and remembers it, so that no later reading brings the
+    /// person back. Amounts, lines and fiscal numbers stay.
+    Forget(ForgetArgs),
     /// What would be sent to the marketplace now: every call, with its cost.
     Plan {
         /// Only this store.

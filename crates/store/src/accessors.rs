@@ -11,7 +11,9 @@ use crate::{
         Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
         Staleness, StalenessWriter, TableWriter, page::PageTx,
     },
-    operations::{Alarms, Diagnostics, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens},
+    operations::{
+        Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
+    },
     ownership::Leases,
 };
 
@@ -63,12 +65,17 @@ impl Store {
 
     /// The journal of effects.
     pub fn journal(&self) -> Journal<'_> {
-        Journal { inbox: &self.inbox, clock: &self.clock }
+        Journal { database: &self.database, inbox: &self.inbox, clock: &self.clock }
     }
 
     /// The inbox of webhook deliveries.
     pub fn inbox(&self) -> Inbox<'_> {
-        Inbox { inbox: &self.inbox, clock: &self.clock, notifications: &self.notifications }
+        Inbox {
+            database: &self.database,
+            inbox: &self.inbox,
+            clock: &self.clock,
+            notifications: &self.notifications,
+        }
     }
 
     /// The leases of stores.
@@ -105,6 +112,12 @@ impl Store {
     /// Inputs whose work ended in a panic, or with the process.
     pub fn quarantine(&self) -> Quarantine<'_> {
         Quarantine { database: &self.database, inbox: &self.inbox, clock: &self.clock }
+    }
+
+    /// Erasures of people.
+    pub fn erasures(&self) -> Erasures<'_> {
+        let Self { database, inbox, clock, notifications, .. } = self;
+        Erasures { database, inbox, clock, notifications }
     }
 
     /// Checks of the database.

@@ -74,11 +74,12 @@ pub use mirror::{
     },
 };
 pub use operations::{
-    Alarms, Diagnostics, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
+    Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
     alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::AuditRecord,
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
+    erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},
     explain::{ErrorRow, Explained, explainable},
     grants::grants,
     mirrored_order::{MirroredOrder, MirroredRow},

@@ -51,6 +51,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0043_pauses",
     "0046_quarantine",
     "0049_row_counts",
+    "0050_erasures",
 );
 
 /// The second file, beside it.
@@ -91,6 +92,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0043_pauses",
     "0046_quarantine",
     "0049_row_counts",
+    "0050_erasures",
 );
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let store = espelho_store::open_to_copy(&place.url, clock.clone()).await?;
     let path = path.map_or_else(
         || {
-            let beside = store.file().and_then(Path::parent).unwrap_or(Path::new(""));
-            beside.join("backups").join(format!("espelho-{}", clock.now().format("%Y%m%dT%H%M%SZ")))
+            let folder = default_folder(store.file().unwrap_or(Path::new("")));
+            folder.join(format!("espelho-{}", clock.now().format("%Y%m%dT%H%M%SZ")))
         },
         Path::to_path_buf,
     );
@@ -48,6 +48,11 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
     done.map(|()| path).map_err(Problem::from)
+}
+
+/// Returns the folder of backups that are given no path.
+pub(super) fn default_folder(database: &Path) -> PathBuf {
+    database.parent().unwrap_or(Path::new("")).join("backups")
 }
 
 /// Refuses a server's database: the server's own tools copy it, and know what else is in it.

@@ -10,6 +10,7 @@ mod errors;
 mod explain;
 mod feed;
 mod get;
+mod forget;
 mod intents;
 mod migrate;
 mod pause;
@@ -70,6 +71,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
         Some(Command::Pause(arguments)) => pause::pause(&cli, arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&cli, arguments).await,
+        Some(Command::Forget(arguments)) => forget::run(&cli, arguments).await,
         Some(Command::Plan { store, apply }) => plan::run(&cli, store.as_deref(), *apply).await,
         Some(Command::Stock(command)) => intents::run(&cli, IntentCommand::Stock(command)).await,
         Some(Command::Price(command)) => intents::run(&cli, IntentCommand::Price(command)).await,
@@ -137,6 +139,14 @@ fn say(problem: &Problem, cli: &Cli) -> u8 {
 /// Returns the message that signals cannot be handled.
 fn no_signals(error: &anyhow::Error) -> Text {
     text!("run-signals", problem = format!("{error:#}"))
+}
+
+/// Returns the operating system user who runs the command: the person behind `sudo`, where there is one.
+fn operator() -> String {
+    let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let name =
+        names.filter(|name| !name.trim().is_empty()).map(|name| name.chars().take(64).collect()).next();
+    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }
 
 fn in_full(error: &dyn std::error::Error) -> String {

@@ -11,6 +11,7 @@ use espelho_sync_engine::Problem;
 use serde_json::{Value, json};
 
 use super::{
+    operator,
     reading::{Reading, named},
     say,
 };
@@ -70,7 +71,7 @@ pub(super) async fn resume(cli: &Cli, arguments: &ResumeArgs) -> u8 {
 async fn begin(reading: &Reading, arguments: &PauseArgs) -> Result<Vec<Pause>, Problem> {
     let since = reading.clock.now();
     let until = since + TimeDelta::from_std(arguments.span).unwrap_or(TimeDelta::MAX);
-    let (scope, by) = (arguments.only.map_or(PauseScope::All, PauseArg::scope), whoever());
+    let (scope, by) = (arguments.only.map_or(PauseScope::All, PauseArg::scope), operator());
     let pause = |store: StoreKey| Pause { store, scope, since, until, paused_by: by.clone() };
     let pauses: Vec<Pause> = meant(reading, &arguments.store)?.into_iter().map(pause).collect();
     reading.store.pauses().begin(&pauses).await?;
@@ -93,14 +94,6 @@ fn meant(reading: &Reading, asked: &[String]) -> Result<Vec<StoreKey>, Problem> 
     }
     let found = asked.iter().map(|store| named(&reading.configuration, Some(store)));
     Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
-}
-
-/// Returns who runs the command: the person behind `sudo`, where there is one.
-fn whoever() -> String {
-    let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
-    let name =
-        names.filter(|name| !name.trim().is_empty()).map(|name| name.chars().take(64).collect()).next();
-    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }
 
 fn tell(pauses: &[Pause], cli: &Cli) {

@@ -88,6 +88,17 @@ impl Tx {
         self.fetch_with(operation, sql, values, Plan::Kept).await
     }
 
+    /// Reads rows that this transaction changes afterwards: on PostgreSQL nobody else changes them in between.
+    pub(crate) async fn fetch_for_update(
+        &mut self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let lock = if matches!(self, Self::Postgres(_)) { " FOR UPDATE" } else { "" };
+        self.fetch(operation, format!("{sql}{lock}"), values).await
+    }
+
     /// Reads `head IN ($n, …)` over a list of keys of any length within the transaction.
     pub(crate) async fn fetch_in(
         &mut self,

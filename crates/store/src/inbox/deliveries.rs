@@ -5,12 +5,18 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{
+    StoreKey,
+    person::{DeliverySubject, Person},
+};
 
 use crate::{
     Error, Prunable,
     driver::{Insert, Row, Value},
+    Error,
+    driver::{Insert, Row, Tx, Value},
     inbox::{Inbox, watch::CHANNEL},
+    mirror::erased::ErasedSubjects,
 };
 
 /// Rows that one statement of [`Inbox::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
@@ -70,6 +76,8 @@ impl Inbox<'_> {
     /// # Errors
     /// When the database does not answer, or its disk is full.
     pub async fn keep_deliveries(self, deliveries: Vec<NewDelivery>) -> Result<(), Error> {
+        let mut tx = self.inbox.begin().await?;
+        let deliveries = self.without_people(&mut tx, deliveries).await?;
         let mut values: Vec<Value> = Vec::with_capacity(deliveries.len() * KEEP.columns);
         let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
         for NewDelivery { store, received_at, event, digest, body } in deliveries {
@@ -81,12 +89,34 @@ impl Inbox<'_> {
                 body.into(),
             ]);
         }
-        let mut tx = self.inbox.begin().await?;
         tx.insert(&KEEP, values).await?;
         let kept = tx.commit().await;
         // Their owner may be another process. After an error too: they may be durable nevertheless.
         self.notifications.note(CHANNEL, stores);
         kept
+    }
+
+    /// Takes the person out of deliveries about orders whose person was erased.
+    async fn without_people(
+        self,
+        tx: &mut Tx,
+        mut deliveries: Vec<NewDelivery>,
+    ) -> Result<Vec<NewDelivery>, Error> {
+        let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
+        for store in stores {
+            let of_store = deliveries.iter_mut().filter(|delivery| delivery.store == store);
+            let with_subject = of_store.map(|delivery| (DeliverySubject::of(&delivery.body), delivery));
+            let addressed: Vec<(DeliverySubject, &mut NewDelivery)> = with_subject.collect();
+            let orders = addressed.iter().filter_map(|(subject, _)| subject.order.clone()).collect();
+            let conversations =
+                addressed.iter().filter_map(|(subject, _)| subject.conversation.clone()).collect();
+            let erased = ErasedSubjects::among(self.database, tx, &store, orders, conversations).await?;
+            for (_, delivery) in addressed.into_iter().filter(|(subject, _)| erased.has(subject)) {
+                let body = String::from_utf8_lossy(&delivery.body);
+                delivery.body = Person::of(&body).redact("", &body).into_bytes();
+            }
+        }
+        Ok(deliveries)
     }
 
     /// Up to `limit` unhandled deliveries of a store with ids above `after`, in the order of their ids.

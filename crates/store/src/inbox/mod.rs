@@ -15,6 +15,7 @@ use crate::{driver::Database, notifications::Notifications};
 /// Webhook deliveries, and the secrets and addresses of the webhooks.
 #[derive(Clone, Copy)]
 pub struct Inbox<'s> {
+    pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
     pub(crate) notifications: &'s Notifications,

@@ -4,12 +4,16 @@
 //! database.
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{
+    StoreKey,
+    person::{DeliverySubject, Person},
+};
 
 use crate::{
     Error, Lease, Prunable,
     driver::{Database, Row, Tx, Value},
     journal::Journal,
+    mirror::erased::ErasedSubjects,
 };
 
 pub(crate) const PLAN: &str = "INSERT INTO effects (store, key, kind, command_id, fingerprint, request, evidence, \
@@ -31,6 +35,9 @@ pub(crate) const OF_NUMBER: &str = "SELECT id, key, kind, command_id, fingerprin
 pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
     sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 200";
+pub(crate) const SUBJECT: &str = "SELECT key FROM effects WHERE id = $1";
+/// The keys of effects on an order begin with this.
+pub(crate) const OF_ORDER: &str = "order/";
 pub(crate) const LAST: &str = "SELECT id FROM effects WHERE store = $1 ORDER BY id DESC LIMIT 1";
 pub(crate) const AFTER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
     sent_at, \
@@ -162,6 +169,11 @@ impl Journal<'_> {
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
     pub async fn settle_effect(self, lease: &Lease, id: i64, settled: Settled) -> Result<(), Error> {
         let Settled { state, code, note, answer } = settled;
+        let mut tx = self.begin_journal(lease).await?;
+        let answer = match answer {
+            Some(answer) => Some(self.without_person(&mut tx, lease.store(), id, answer).await?),
+            None => None,
+        };
         let values: Vec<Value> = vec![
             state.as_str().into(),
             self.clock.now().into(),
@@ -170,9 +182,24 @@ impl Journal<'_> {
             answer.into(),
             id.into(),
         ];
-        let mut tx = self.begin_journal(lease).await?;
         tx.execute("settle an effect", SETTLE, values).await?;
         tx.commit().await
+    }
+
+    /// Takes the person out of an answer about an order whose person was erased.
+    async fn without_person(
+        self,
+        tx: &mut Tx,
+        store: &StoreKey,
+        id: i64,
+        answer: String,
+    ) -> Result<String, Error> {
+        let rows = tx.fetch("read an effect's subject", SUBJECT.to_owned(), vec![id.into()]).await?;
+        let subject = rows.first().map(|row| row.text(0)).transpose()?.unwrap_or_default();
+        let Some(order) = subject.strip_prefix(OF_ORDER).map(str::to_owned) else { return Ok(answer) };
+        let subject = DeliverySubject { order: Some(order.clone()), conversation: None };
+        let erased = ErasedSubjects::among(self.database, tx, store, vec![order], Vec::new()).await?;
+        Ok(if erased.has(&subject) { Person::of(&answer).redact("", &answer) } else { answer })
     }
 
     /// Unsettled effects, in the order of their planning.

@@ -11,6 +11,7 @@ use crate::driver::Database;
 /// The journal of effects, in the same database as the inbox.
 #[derive(Clone, Copy)]
 pub struct Journal<'s> {
+    pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod consumers;
+pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod identity;
 pub(crate) mod label_folder;

@@ -10,6 +10,7 @@ use crate::{
     driver::{Insert, Value},
     mirror::{
         MirrorWriter,
+        erased::Written,
         rows::{ResourceStatements, last_of_each},
     },
 };
@@ -94,6 +95,7 @@ impl MirrorWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let erased = self.page.erased_among(&orders).await?;
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
         self.page.announce(MIRROR.entity, changes);
         let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
@@ -111,11 +113,11 @@ impl MirrorWriter<'_, '_> {
             let mut rows = Vec::with_capacity(orders.len() * into.columns);
             let mut lines = Vec::with_capacity(orders.len() * items_into.columns);
             for write in orders {
-                let mut order = write.order;
+                let Written { mut order, listing_hash, content_hash } = Written::new(write, &erased);
                 for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
                     lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
                 }
-                rows.extend(order_values(store.as_str(), write.listing_hash, at.into(), order));
+                rows.extend(order_values(store.as_str(), (listing_hash, content_hash), at.into(), order));
             }
             self.page.tx.insert(into, rows).await?;
             self.page.tx.insert(items_into, lines).await?;
@@ -124,12 +126,17 @@ impl MirrorWriter<'_, '_> {
     }
 }
 
-fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 37] {
+fn order_values(
+    store: &str,
+    (listing_hash, content_hash): (ContentHash, ContentHash),
+    at: Value,
+    order: Order,
+) -> [Value; 37] {
     [
         store.into(),
         order.number.into_string().into(),
         listing_hash.as_i64().into(),
-        order.raw.content_hash().as_i64().into(),
+        content_hash.as_i64().into(),
         at.clone(),
         order.status.into(),
         order.workflow_type.into(),

@@ -22,6 +22,8 @@ pub struct PageTx<'l> {
     /// The changes to append to the feed.
     pending: Vec<PendingChange>,
     pending_at_mark: usize,
+    /// Whether the store has erased orders, once it was asked.
+    pub(crate) has_erasures: Option<bool>,
 }
 
 /// What the mirror knows about a listed row.
@@ -65,7 +67,7 @@ async fn begin<'l>(
 ) -> Result<PageTx<'l>, Error> {
     let mut tx = database.begin().await?;
     lease.check(clock.now(), &mut tx).await?;
-    Ok(PageTx { tx, lease, at: clock.now(), pending: Vec::new(), pending_at_mark: 0 })
+    Ok(PageTx { tx, lease, at: clock.now(), pending: Vec::new(), pending_at_mark: 0, has_erasures: None })
 }
 
 pub(crate) async fn begin_answer<'l>(

@@ -11,6 +11,8 @@ const READ: &[&str] = &[
     "conversation_messages",
     "conversations",
     "enums",
+    "erased_orders",
+    "erasures",
     "label_files",
     "listings",
     "media_images",
@@ -61,6 +63,8 @@ const WRITE: &[&str] = &["commands", "consumers", "erp_orders", "erp_prices", "e
 const PRIVATE: &[&str] = &[
     "_sqlx_migrations",
     "effects",
+    "erased_people",
+    "erasure_keys",
     "leases",
     "logins",
     "quarantine",

@@ -4,6 +4,7 @@ pub(crate) mod alarms;
 pub(crate) mod ask;
 pub(crate) mod audits;
 pub(crate) mod backup;
+pub(crate) mod erasures;
 pub(crate) mod explain;
 pub(crate) mod grants;
 pub(crate) mod mirrored_order;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 use espelho_model::Clock;
 
-use crate::{driver::Database, journal::Journal, mirror::page::PageTx};
+use crate::{driver::Database, journal::Journal, mirror::page::PageTx, notifications::Notifications};
 
 /// Heartbeats of the service's processes, and their alarms.
 #[derive(Clone, Copy)]
@@ -77,6 +78,15 @@ pub struct Quarantine<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Erasures of people.
+#[derive(Clone, Copy)]
+pub struct Erasures<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) notifications: &'s Notifications,
 }
 
 /// Checks of the database itself.

@@ -12,9 +12,11 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _, postgres:
 use crate::world::World;
 
 /// The role must not see these: who holds it could call the marketplace, forge deliveries, or undo the journal.
-const PRIVATE: [&str; 14] = [
+const PRIVATE: [&str; 16] = [
     "_sqlx_migrations",
     "effects",
+    "erased_people",
+    "erasure_keys",
     "leases",
     "logins",
     "quarantine",

@@ -209,6 +209,11 @@ conformance! {
         a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,
         a_pause_is_ended_by_its_store_and_scope;
+    erasures:
+        a_person_is_erased_from_every_table_and_the_order_stays,
+        what_is_written_of_an_erased_order_has_no_person,
+        an_older_order_of_an_erased_person_is_recognized_and_a_younger_one_is_not,
+        a_person_is_found_by_each_identifier_with_all_orders;
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
         a_store_that_another_works_on_is_not_unknown,

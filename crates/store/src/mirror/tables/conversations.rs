@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use espelho_model::{
+    OrderNumber,
     conversation::{Conversation, ConversationMessage},
     sync::Counts,
 };
@@ -38,8 +39,19 @@ impl MirrorWriter<'_, '_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn write_conversations(&mut self, conversations: Vec<Conversation>) -> Result<Counts, Error> {
-        let records = conversations.into_iter().map(|received| (received.updated_at, received));
-        let records = records.map(|(at, received)| (conversation_record(received), at)).collect();
+        let orders = conversations.iter().filter_map(|received| received.order_number.as_ref());
+        let orders = orders.map(|number| number.as_str().to_owned()).collect();
+        let orders = self.page.erased_orders(orders).await?;
+        let ids = conversations.iter().map(|received| received.id.as_str().to_owned()).collect();
+        let ids = self.page.erased_conversations(ids).await?;
+        let records = conversations.into_iter().map(|received| {
+            let is_of_order = |number: &OrderNumber| orders.contains(number.as_str());
+            let is_erased =
+                ids.contains(received.id.as_str()) || received.order_number.as_ref().is_some_and(is_of_order);
+            let (at, record) = (received.updated_at, conversation_record(received));
+            (if is_erased { record.without_person(CONVERSATIONS.values) } else { record }, at)
+        });
+        let records = records.collect();
         self.page.tables().merge_rows(&CONVERSATIONS, records).await
     }
 
@@ -63,7 +75,7 @@ impl MirrorWriter<'_, '_> {
 
 fn conversation_record(conversation: Conversation) -> Record {
     let values = [
-        conversation.order_number.map(espelho_model::OrderNumber::into_string).into(),
+        conversation.order_number.map(OrderNumber::into_string).into(),
         conversation.conversation_type.into(),
         conversation.status.into(),
         conversation.reason.into(),

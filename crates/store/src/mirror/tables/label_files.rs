@@ -16,7 +16,8 @@ pub(crate) const READY: &str = "SELECT id, shipment_id, order_number, format, co
     WHERE store = $1 AND id > $2 AND gone_at IS NULL AND is_ready AND file IS NULL \
     AND (completed_at IS NULL OR completed_at >= $4) AND ($5 = '' OR $5 LIKE '%,' || format || ',%') \
     AND NOT EXISTS (SELECT 1 FROM orders AS o WHERE o.store = l.store AND o.order_number = l.order_number \
-    AND o.gone_at IS NOT NULL) ORDER BY id LIMIT $3";
+    AND o.gone_at IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM erased_orders AS e WHERE e.store = l.store \
+    AND e.order_number = l.order_number) ORDER BY id LIMIT $3";
 pub(crate) const KEEP_FILE: &str = "UPDATE shipment_labels SET file = $4, mirrored_at = $5 \
     WHERE store = $1 AND id = $2 AND content_hash = $3 AND gone_at IS NULL RETURNING order_number";
 pub(crate) const RECORD: &str = "INSERT INTO label_files \

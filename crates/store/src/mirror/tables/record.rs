@@ -1,6 +1,6 @@
 //! A row to mirror, with the fingerprint that tells "changed" from "unchanged".
 
-use espelho_model::{ContentHash, RawJson, time::fixed_width};
+use espelho_model::{ContentHash, RawJson, person::Person, time::fixed_width};
 
 use crate::driver::Value;
 
@@ -25,6 +25,23 @@ impl Record {
     /// A row that counts as changed when the object changes. Its columns may differ from delivery to delivery.
     pub(super) fn of_object<const N: usize>(id: impl Into<String>, values: [Value; N], raw: RawJson) -> Self {
         Self { id: id.into(), values: values.into(), hash: raw.content_hash(), raw }
+    }
+
+    /// The same row without the person of its order. Its fingerprint stays that of what was received, so that the next
+    /// read finds it unchanged.
+    pub(super) fn without_person(mut self, columns: &[&str]) -> Self {
+        let person = Person::of(self.raw.as_str());
+        for (column, value) in columns.iter().zip(&mut self.values) {
+            match value {
+                Value::Text(text) if text.as_ref().is_some_and(|text| person.takes(column, text)) => {
+                    *text = None
+                }
+                Value::Json(Some(json)) => *json = person.redact(column, json),
+                _ => (),
+            }
+        }
+        self.raw = RawJson::new(&person.redact("", self.raw.as_str()));
+        self
     }
 
     /// The same row under a parent. Under another parent it counts as changed.

@@ -1,6 +1,6 @@
 //! The tracking of shipments, from a route of its own.
 
-use espelho_model::{OrderNumber, sync::Counts, tracking::OrderTracking};
+use espelho_model::{OrderNumber, RawJson, person::Person, sync::Counts, tracking::OrderTracking};
 
 use super::shipments::SHIPMENTS;
 use crate::{Error, Op, mirror::MirrorWriter};
@@ -23,16 +23,22 @@ impl MirrorWriter<'_, '_> {
         tracking: OrderTracking,
     ) -> Result<Counts, Error> {
         let mut counts = Counts::default();
+        let is_erased = !self.page.erased_orders(vec![order.as_str().to_owned()]).await?.is_empty();
+        let person = Person::of(tracking.raw.as_str());
         for way in tracking.shipments {
             counts.seen += 1;
             let Some(id) = way.id else { continue };
+            let raw = match is_erased {
+                true => RawJson::new(&person.redact("tracking", way.raw.as_str())),
+                false => way.raw,
+            };
             let values = vec![
                 self.page.store_key().as_str().into(),
                 order.as_str().into(),
                 id.as_str().into(),
                 way.tracking_url.into(),
                 way.estimated_delivery_at.into(),
-                way.raw.into(),
+                raw.into(),
                 self.page.at().into(),
             ];
             if self.page.tx.execute("mirror a shipment's way", WRITE, values).await? > 0 {

@@ -50,12 +50,27 @@ impl TableWriter<'_, '_> {
         let changes = changed.iter().map(|(record, op)| (Scope::feed_key(parent, &record.id), *op));
         self.page.announce(table.entity, changes);
         let counts = Counts { seen, changed: count(changed.len()), ..Counts::default() };
+        let is_erased = !changed.is_empty() && self.is_erased(table, parent).await?;
         let mut values = Vec::new();
         for (record, _) in changed {
+            let record = if is_erased { record.without_person(table.values) } else { record };
             self.append_values(&mut values, table, parent, record);
         }
         self.page.tx.insert(&table.statements().upsert, values).await?;
         Ok(counts)
+    }
+
+    /// Whether the rows belong to an order whose person was erased.
+    async fn is_erased(&mut self, table: &Table, parent: Option<&str>) -> Result<bool, Error> {
+        let keys = parent.map(str::to_owned).into_iter().collect();
+        let erased = match table.scope {
+            Scope::InKey("order_number") | Scope::Beside("order_number") => {
+                self.page.erased_orders(keys).await?
+            }
+            Scope::Beside("conversation_id") => self.page.erased_conversations(keys).await?,
+            _ => return Ok(false),
+        };
+        Ok(!erased.is_empty())
     }
 
     /// Writes partial data with its time, row by row: the database decides whether it changes anything.

@@ -14,7 +14,7 @@ use super::refused;
 use crate::{
     Error, Store,
     driver::{Database, Tx},
-    operations::explain,
+    operations::{erasures, explain},
 };
 
 /// More than all leases taken since the backup: each takes one number.
@@ -87,6 +87,17 @@ const DOUBT_COMMANDS: &str = "UPDATE commands SET state = 'doubtful', error_code
 const ADDRESSES: &str = "INSERT OR REPLACE INTO webhook_addresses (store, username, base_url, url, registered_at) \
     SELECT store, username, base_url, url, registered_at FROM replaced.webhook_addresses";
 
+/// The replaced mirror knows every erasure that the backup knows. A mirror of an earlier version has no such tables.
+const ERASURES: &[&str] = &[
+    "INSERT OR REPLACE INTO erasure_keys (id, secret) SELECT id, secret FROM replaced.erasure_keys",
+    "INSERT OR REPLACE INTO erased_orders (store, order_number) \
+     SELECT store, order_number FROM replaced.erased_orders",
+    "INSERT OR REPLACE INTO erased_people (store, identifier, at) \
+     SELECT store, identifier, at FROM replaced.erased_people",
+    "INSERT OR REPLACE INTO erasures (id, store, at, erased_by, counts) \
+     SELECT id, store, at, erased_by, counts FROM replaced.erasures",
+];
+
 /// What was taken over from a replaced mirror.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
@@ -131,6 +142,7 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>) -> Result<(Replaced, i6
     if !replaced.inbox_read {
         copy.database.execute("doubt open commands", DOUBT_COMMANDS, vec![now.into()]).await?;
     }
+    erasures::erase_again(copy).await?;
     let feed_from = tell_anew(&copy.database, highest, now).await?;
     Ok((replaced, feed_from))
 }
@@ -168,6 +180,11 @@ async fn take_over(database: &Database, mirror: &Path) -> Result<i64, Error> {
         Ok(highest)
     };
     let taken = taken.await;
+    for sql in ERASURES {
+        if let Err(error) = database.execute("take erasures over", sql, Vec::new()).await {
+            tracing::warn!(%error, "the erasures of the mirror that is replaced are not known");
+        }
+    }
     detach(database).await?;
     taken
 }

@@ -4,6 +4,7 @@ pub(crate) mod alarms;
 pub(crate) mod campaigns;
 pub(crate) mod claims;
 pub(crate) mod concurrency;
+pub(crate) mod erasures;
 pub(crate) mod failures;
 pub(crate) mod feed;
 pub(crate) mod identity;
