@@ -7,6 +7,7 @@ mod comparison;
 mod converging;
 #[expect(dead_code, reason = "the benchmark prints more of what came of it")]
 mod driving;
+mod forgotten;
 mod keeping;
 mod missing;
 mod outages;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use espelho_sandbox::{DeliveryFault, NewCampaign, NewOccurrence, NewOrder, Options};
 use espelho_tests::{Installation, Kind, Random, on_both_databases, sandbox_of};
+use forgotten::a_forgotten_person_does_not_come_back_by_any_way;
 use keeping::{Keeping, RARELY};
 
 on_both_databases![
@@ -36,6 +38,7 @@ on_both_databases![
     a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_next_start,
     a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost,
     a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do,
+    a_forgotten_person_does_not_come_back_by_any_way,
 ];
 
 async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
