@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    ContentHash, RawJson, StoreKey,
+    RawJson, StoreKey,
     order::Order,
     person::{DeliverySubject, Person},
 };
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Error, Op,
+    Error,
     driver::{Database, Insert, Tx, Value},
-    mirror::{orders::OrderWrite, page::PageTx},
+    mirror::page::PageTx,
 };
 
 pub(crate) const ANY: &str = "SELECT order_number FROM erased_orders WHERE store = $1 LIMIT 1";
@@ -42,27 +42,8 @@ pub(crate) fn fingerprints(key: &str, person: &Person) -> Vec<String> {
     person.identifiers().iter().map(|identifier| fingerprint(key, &identifier.canonical())).collect()
 }
 
-/// An order as it is written: its fingerprint is that of the object as received, so that the next read finds it
-/// unchanged.
-pub(crate) struct Written {
-    pub(crate) order: Order,
-    pub(crate) listing_hash: ContentHash,
-    pub(crate) content_hash: ContentHash,
-}
-
-impl Written {
-    pub(crate) fn new(write: OrderWrite, erased: &HashSet<String>) -> Self {
-        let OrderWrite { order, listing_hash, .. } = write;
-        let content_hash = order.raw.content_hash();
-        let order = match erased.contains(order.number.as_str()) {
-            true => without_person(order),
-            false => order,
-        };
-        Self { order, listing_hash, content_hash }
-    }
-}
-
-fn without_person(mut order: Order) -> Order {
+/// Returns an order without its person.
+pub(crate) fn without_person(mut order: Order) -> Order {
     let person = Person::of(order.raw.as_str());
     let redacted = |name: &str, raw: &RawJson| RawJson::new(&person.redact(name, raw.as_str()));
     for item in &mut order.items {
@@ -105,11 +86,11 @@ impl PageTx<'_> {
         Ok(*self.has_erasures.insert(!rows.is_empty()))
     }
 
-    /// Returns the erased ones among orders that are about to be written. An order that the mirror does not have, and
-    /// that is not younger than the erasure of its person, is one of them from now on; a person who buys again
-    /// afterwards is a customer again.
-    pub(crate) async fn erased_among(&mut self, orders: &[OrderWrite]) -> Result<HashSet<String>, Error> {
-        let numbers = orders.iter().map(|write| write.order.number.as_str().to_owned()).collect();
+    /// Returns the erased ones among orders that are about to be written, each with whether the mirror lacks it. An order
+    /// that it lacks, and that is not younger than the erasure of its person, is one of them from now on; a person who
+    /// buys again afterwards is a customer again.
+    pub(crate) async fn erased_among(&mut self, orders: &[(&Order, bool)]) -> Result<HashSet<String>, Error> {
+        let numbers = orders.iter().map(|(order, _)| order.number.as_str().to_owned()).collect();
         let mut erased = self.erased_orders(numbers).await?;
         let first: [Value; 1] = [self.store_key().as_str().into()];
         if !self.has_erasures(&first).await? {
@@ -118,11 +99,12 @@ impl PageTx<'_> {
         let keys = self.tx.fetch("read the key of erasures", KEY.to_owned(), Vec::new()).await?;
         let Some(key) = keys.first().map(|row| row.text(0)).transpose()? else { return Ok(erased) };
         let mut of_person: Vec<(String, &Order)> = Vec::new();
-        let is_new =
-            |write: &&OrderWrite| write.op == Op::Insert && !erased.contains(write.order.number.as_str());
-        for OrderWrite { order, .. } in orders.iter().filter(is_new) {
+        for (order, is_new) in orders {
+            if !is_new || erased.contains(order.number.as_str()) {
+                continue;
+            }
             let person = Person::of(order.raw.as_str());
-            of_person.extend(fingerprints(&key, &person).into_iter().map(|print| (print, order)));
+            of_person.extend(fingerprints(&key, &person).into_iter().map(|print| (print, *order)));
         }
         let prints = of_person.iter().map(|(print, _)| print.clone()).collect();
         let rows = self.tx.fetch_in("recognize erased people", PEOPLE, &first, prints).await?;

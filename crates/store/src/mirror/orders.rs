@@ -10,7 +10,7 @@ use crate::{
     driver::{Insert, Value},
     mirror::{
         MirrorWriter,
-        erased::Written,
+        erased::without_person,
         rows::{ResourceStatements, last_of_each},
     },
 };
@@ -95,7 +95,8 @@ impl MirrorWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
-        let erased = self.page.erased_among(&orders).await?;
+        let written: Vec<_> = orders.iter().map(|w| (&w.order, w.op == Op::Insert)).collect();
+        let erased = self.page.erased_among(&written).await?;
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
         self.page.announce(MIRROR.entity, changes);
         let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
@@ -113,7 +114,12 @@ impl MirrorWriter<'_, '_> {
             let mut rows = Vec::with_capacity(orders.len() * into.columns);
             let mut lines = Vec::with_capacity(orders.len() * items_into.columns);
             for write in orders {
-                let Written { mut order, listing_hash, content_hash } = Written::new(write, &erased);
+                let OrderWrite { mut order, listing_hash, .. } = write;
+                // That of the object as received, so that the next read finds the order unchanged.
+                let content_hash = order.raw.content_hash();
+                if erased.contains(order.number.as_str()) {
+                    order = without_person(order);
+                }
                 for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
                     lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
                 }

@@ -562,7 +562,8 @@ impl Blanking<'_> {
                 let is_about = order.is_some_and(|order| self.found.orders.contains(&order));
                 let is_named =
                     title.as_ref().is_some_and(|title| person.is_named_in(title)) || person.is_named_in(&raw);
-                if !is_named && !(is_about && person.is_in("", &raw)) {
+                let is_theirs = is_named || (is_about && person.is_in("", &raw));
+                if !is_theirs {
                     continue;
                 }
                 let mut values = self.key(&row.text(0)?);

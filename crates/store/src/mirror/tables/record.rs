@@ -34,7 +34,7 @@ impl Record {
         for (column, value) in columns.iter().zip(&mut self.values) {
             match value {
                 Value::Text(text) if text.as_ref().is_some_and(|text| person.takes(column, text)) => {
-                    *text = None
+                    *text = None;
                 }
                 Value::Json(Some(json)) => *json = person.redact(column, json),
                 _ => (),
