@@ -1,7 +1,7 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
-mod get;
 mod forget;
+mod get;
 mod pause;
 mod prune;
 mod token;
@@ -18,13 +18,12 @@ use espelho_model::{
 use espelho_sync_engine::{Input, SERVICE, Subject};
 
 pub use self::{
+    forget::ForgetArgs,
     get::{GetCommand, GetOrderArgs},
     pause::{PauseArg, PauseArgs, ResumeArgs},
     prune::PruneArgs,
     token::TokenCommand,
     webhook::{ReplayArgs, Since, WebhookCommand},
-    forget::ForgetArgs,
-    pause::{PauseArg, PauseArgs, ResumeArgs},
 };
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.

@@ -77,6 +77,7 @@ const PLAIN: &[&str] = &[
     consumers::PRUNE,
     consumers::READ,
     erased::ANY,
+    erased::ANYWHERE,
     erased::KEY,
     erasures::BLANK_COMMAND,
     erasures::BLANK_OCCURRENCE,

@@ -22,10 +22,8 @@ macro_rules! files {
 
 files![
     "alarms", "api", "check", "config", "copies", "database", "demo", "doctor", "engine", "errors",
-    "explain", "files", "get", "help", "place", "ports", "progress", "prune", "push", "renewal", "run",
-    "service", "status", "store", "token", "value", "wishes", "words"
-    "explain", "files", "forget", "help", "place", "ports", "progress", "push", "renewal", "run", "service",
-    "status", "store", "value", "wishes", "words"
+    "explain", "files", "forget", "get", "help", "place", "ports", "progress", "prune", "push", "renewal",
+    "run", "service", "status", "store", "token", "value", "wishes", "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

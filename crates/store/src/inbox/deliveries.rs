@@ -12,8 +12,6 @@ use espelho_model::{
 
 use crate::{
     Error, Prunable,
-    driver::{Insert, Row, Value},
-    Error,
     driver::{Insert, Row, Tx, Value},
     inbox::{Inbox, watch::CHANNEL},
     mirror::erased::ErasedSubjects,
@@ -102,6 +100,9 @@ impl Inbox<'_> {
         tx: &mut Tx,
         mut deliveries: Vec<NewDelivery>,
     ) -> Result<Vec<NewDelivery>, Error> {
+        if !ErasedSubjects::is_any(self.database, tx).await? {
+            return Ok(deliveries);
+        }
         let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
         for store in stores {
             let of_store = deliveries.iter_mut().filter(|delivery| delivery.store == store);

@@ -19,6 +19,8 @@ use crate::{
     mirror::page::PageTx,
 };
 
+/// One look-up for a commit with deliveries of many stores.
+pub(crate) const ANYWHERE: &str = "SELECT order_number FROM erased_orders LIMIT 1";
 pub(crate) const ANY: &str = "SELECT order_number FROM erased_orders WHERE store = $1 LIMIT 1";
 pub(crate) const AMONG: &str = "SELECT order_number FROM erased_orders WHERE store = $1 AND order_number";
 pub(crate) const CONVERSATIONS: &str = "SELECT c.id FROM conversations AS c JOIN erased_orders AS e \
@@ -134,6 +136,15 @@ pub(crate) struct ErasedSubjects {
 }
 
 impl ErasedSubjects {
+    /// Tells whether anybody was ever erased, in any store.
+    pub(crate) async fn is_any(database: &Database, tx: &mut Tx) -> Result<bool, Error> {
+        let rows = match tx {
+            Tx::Sqlite(_) => database.fetch("look for erasures", ANYWHERE, Vec::new()).await?,
+            Tx::Postgres(_) => tx.fetch("look for erasures", ANYWHERE.to_owned(), Vec::new()).await?,
+        };
+        Ok(!rows.is_empty())
+    }
+
     /// Returns the erased ones among orders and conversations of a store.
     pub(crate) async fn among(
         database: &Database,
