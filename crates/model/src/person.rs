@@ -36,6 +36,8 @@ const PEOPLE: &[&str] = &[
     "recebedor",
     "recipient",
 ];
+/// Objects of people who need not be the buyer: what is in them identifies nobody.
+const OTHERS: &[&str] = &["client", "contact", "contacts", "metadata", "pagador", "payer"];
 /// Addresses, which are a person's unless they are within a business.
 const ADDRESSES: &[&str] = &[
     "address",
@@ -312,13 +314,13 @@ impl Person {
 
     fn learn(&mut self, parent: &str, name: &str, text: &str) {
         let text = text.trim();
+        let is_buyers = !OTHERS.contains(&parent);
         let is_of = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         if text.contains('@') && name.contains("mail") {
             self.identifiers.insert(Identifier::Email(text.to_lowercase()));
         } else if is_of(&["cpf", "cnpj", "document", "tax"]) {
-            self.identifiers.extend(document(text).map(Identifier::Document));
-        } else if name == "customerid" || (name == "id" && ["customer", "buyer", "client"].contains(&parent))
-        {
+            self.identifiers.extend(document(text).filter(|_| is_buyers).map(Identifier::Document));
+        } else if name == "customerid" || (name == "id" && ["customer", "buyer"].contains(&parent)) {
             self.identifiers.insert(Identifier::Customer(text.to_owned()));
         } else if is_of(&["phone", "telefone", "celular", "whatsapp", "mobile"]) {
             let digits: String = text.chars().filter(char::is_ascii_digit).collect();

@@ -61,6 +61,7 @@ async fn canaries(keeping: &Keeping, kind: Kind) -> Vec<String> {
     found
 }
 
+// withstands: F133, F151
 pub(crate) async fn a_forgotten_person_does_not_come_back_by_any_way(kind: Kind) {
     let mut keeping = Keeping::with(kind, 6, 3, 1).await;
     keeping.know_pages();

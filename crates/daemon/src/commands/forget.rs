@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, text, text::Text};
+use espelho_model::{StoreKey, person::Identifier, text, text::Text};
 use espelho_store::{Erasure, FoundPerson, LabelFolder, copy_has_person};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::{Value, json};
@@ -61,22 +61,28 @@ pub(super) async fn run(cli: &Cli, arguments: &ForgetArgs) -> u8 {
 
 async fn forget(reading: &Reading, arguments: &ForgetArgs) -> Result<Outcome, Problem> {
     let (erasures, asked) = (reading.store.erasures(), arguments.person.as_str());
-    let (mut stores, mut erased_at) = (Vec::new(), None);
+    let (mut people, mut erased_at) = (Vec::new(), None);
     for store in named(&reading.configuration, arguments.store.as_deref())? {
         match erasures.find(&store, asked).await? {
-            Some(mut found) => {
-                let erasure = match arguments.dry_run {
-                    true => count(reading, &store, &found).await?,
-                    false => erase(reading, &store, &mut found).await?,
-                };
-                let backups = backups_with(reading, &store, &found).await;
-                stores.push(Forgotten { orders: found.orders.len(), erasure, backups });
-            }
+            Some(found) => people.push((store, found)),
             None => erased_at = erased_at.max(erasures.erased_at(&store, asked).await?),
         }
     }
+    refuse_ambiguous(reading, asked, &people).await?;
+    let mut stores = Vec::new();
+    for (store, mut found) in people {
+        let erasure = match arguments.dry_run {
+            true => count(reading, &store, &found).await?,
+            false => erase(reading, &store, &mut found).await?,
+        };
+        let backups = backups_with(reading, &store, &found).await;
+        stores.push(Forgotten { orders: found.orders.len(), erasure, backups });
+    }
     match (stores.is_empty(), erased_at) {
-        (true, Some(at)) => return Ok(Outcome::Already(at)),
+        (true, Some((at, true))) => return Ok(Outcome::Already(at)),
+        (true, Some((_, false))) => {
+            return Err(Problem::of(Trouble::Failure, "unfinished_erasure", text!("forget-unfinished")));
+        }
         // The message does not repeat who was asked for.
         (true, None) => {
             return Err(Problem::of(Trouble::Failure, "unknown_person", text!("forget-unknown")));
@@ -85,6 +91,24 @@ async fn forget(reading: &Reading, arguments: &ForgetArgs) -> Result<Outcome, Pr
     }
     let is_compact = arguments.dry_run || erasures.compact().await?;
     Ok(Outcome::Done { stores, is_compact })
+}
+
+/// Refuses a number that may be two people: an order's and a customer's, or one of several stores.
+async fn refuse_ambiguous(
+    reading: &Reading,
+    asked: &str,
+    people: &[(StoreKey, FoundPerson)],
+) -> Result<(), Problem> {
+    let is_number =
+        Identifier::of_text(asked).iter().all(|identifier| matches!(identifier, Identifier::Customer(_)));
+    let mut is_ambiguous = is_number && people.len() > 1;
+    for (store, found) in people.iter().filter(|_| is_number) {
+        is_ambiguous = is_ambiguous || reading.store.erasures().is_ambiguous(store, asked, found).await?;
+    }
+    match is_ambiguous {
+        true => Err(Problem::of(Trouble::Configuration, "ambiguous_person", text!("forget-ambiguous"))),
+        false => Ok(()),
+    }
 }
 
 async fn count(reading: &Reading, store: &StoreKey, found: &FoundPerson) -> Result<Erasure, Problem> {

@@ -29,3 +29,7 @@ forget-unknown = espelho has no order of this person.
     .next = Check the e-mail, CPF or CNPJ, or give the number of one of the person's orders; espelho explain NUMBER shows whether an order is known.
 forget-labels-kept = The person's label files cannot be removed, and nothing was erased: “{ $problem }”
     .next = Run the command as the user of the service: sudo -u espelho espelho forget …
+forget-ambiguous = This number may be two people: an order's and a customer's, or one of several stores. Nothing was erased.
+    .next = Name the store (--store KEY), or the person by CPF, CNPJ or e-mail address
+forget-unfinished = An earlier erasure of this person did not come to its end; what was not blanked is not found by this name any more.
+    .next = Run it again with the number of each of the person's orders

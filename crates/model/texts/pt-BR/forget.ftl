@@ -29,3 +29,7 @@ forget-unknown = O espelho não tem nenhum pedido desta pessoa.
     .next = Confira o e-mail, CPF ou CNPJ, ou informe o número de um pedido da pessoa; espelho explain NÚMERO mostra se um pedido é conhecido.
 forget-labels-kept = Os arquivos de etiquetas da pessoa não podem ser removidos, e nada foi apagado: “{ $problem }”
     .next = Execute o comando como o usuário do serviço: sudo -u espelho espelho forget …
+forget-ambiguous = Este número pode ser de duas pessoas: de um pedido e de um cliente, ou de várias lojas. Nada foi apagado.
+    .next = Indique a loja (--store CHAVE), ou a pessoa por CPF, CNPJ ou e-mail
+forget-unfinished = Uma eliminação anterior desta pessoa não chegou ao fim; o que restou não se encontra mais por este dado.
+    .next = Execute de novo com o número de cada pedido da pessoa

@@ -2,7 +2,7 @@
 //!
 //! On SQLite the inbox is a second file whose commits wait for the disk; on PostgreSQL it is in the same database.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -17,6 +17,8 @@ use crate::{
     mirror::erased::ErasedSubjects,
 };
 
+/// An acknowledgement waits no longer for the mirror's file.
+const MIRROR_ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 /// Rows that one statement of [`Inbox::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
 const PRUNED_AT_ONCE: u64 = 1_000;
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
@@ -94,14 +96,31 @@ impl Inbox<'_> {
         kept
     }
 
-    /// Takes the person out of deliveries about orders whose person was erased.
+    /// Takes the person out of deliveries about orders whose person was erased. On SQLite the mirror is another file:
+    /// one that does not answer soon must not keep a delivery out.
     async fn without_people(
         self,
         tx: &mut Tx,
         mut deliveries: Vec<NewDelivery>,
     ) -> Result<Vec<NewDelivery>, Error> {
-        if !ErasedSubjects::is_any(self.database, tx).await? {
+        if let Tx::Postgres(_) = tx {
+            self.redact(tx, &mut deliveries).await?;
             return Ok(deliveries);
+        }
+        let looked = tokio::time::timeout(MIRROR_ANSWERS_WITHIN, self.redact(tx, &mut deliveries)).await;
+        let looked = match looked {
+            Ok(looked) => looked.err().map(|error| error.to_string()),
+            Err(_) => Some("the mirror does not answer".to_owned()),
+        };
+        if let Some(error) = looked {
+            tracing::warn!(error, "deliveries are kept without a look at who was erased");
+        }
+        Ok(deliveries)
+    }
+
+    async fn redact(self, tx: &mut Tx, deliveries: &mut [NewDelivery]) -> Result<(), Error> {
+        if !ErasedSubjects::is_any(self.database, tx).await? {
+            return Ok(());
         }
         let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
         for store in stores {
@@ -117,7 +136,7 @@ impl Inbox<'_> {
                 delivery.body = Person::of(&body).redact("", &body).into_bytes();
             }
         }
-        Ok(deliveries)
+        Ok(())
     }
 
     /// Up to `limit` unhandled deliveries of a store with ids above `after`, in the order of their ids.

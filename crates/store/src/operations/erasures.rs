@@ -23,12 +23,13 @@ use serde::Serialize;
 use sqlx::{Connection as _, Row as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use crate::{
-    Error, Op, Store,
+    DatabaseTrouble, Error, Op, Store,
     driver::{Database, Insert, Row, Tx, Value},
     journal::effects::OF_ORDER,
     mirror::{
         changes::{APPEND, CHANNEL, TAKE_TURN},
         erased::{KEY, REMEMBER, fingerprint, fingerprints},
+        page::LOCK_TIMEOUT,
     },
     operations::Erasures,
 };
@@ -46,7 +47,8 @@ macro_rules! orders_where {
 pub(crate) const BY_NUMBER: &str = orders_where!("order_number = $2");
 pub(crate) const BY_CUSTOMER: &str = orders_where!("customer_id = $2");
 pub(crate) const BY_TEXT: &str = orders_where!("lower(CAST(raw AS TEXT)) LIKE $2 ESCAPE '!'");
-pub(crate) const KNOWN: &str = "SELECT at FROM erased_people WHERE store = $1 AND identifier = $2";
+pub(crate) const KNOWN: &str = "SELECT at, (SELECT count(*) FROM erasures e WHERE e.store = erased_people.store \
+    AND e.at >= erased_people.at) FROM erased_people WHERE store = $1 AND identifier = $2";
 pub(crate) const MAKE_KEY: &str =
     "INSERT INTO erasure_keys (id, secret) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
 pub(crate) const PERSON: Insert = Insert {
@@ -90,6 +92,9 @@ pub(crate) const ERASED: &str = "SELECT store, order_number FROM erased_orders O
 
 /// Orders that one transaction blanks, so that the service's writes do not wait for long.
 const ORDERS_AT_ONCE: usize = 20;
+/// How often an erasure waits for writers, and the pause in between.
+const TURNS: u32 = 100;
+const BETWEEN_TURNS: Duration = Duration::from_millis(200);
 /// Bytes up to which a file is compacted: that takes the file's only writer for seconds.
 const MOST_COMPACTED: i64 = 256 << 20;
 /// How often the log is emptied when readers are in the way, and the pause in between.
@@ -210,11 +215,30 @@ impl Erasures<'_> {
         Ok((!found.orders.is_empty()).then_some(found))
     }
 
-    /// When the person that `asked` identifies was erased, if so.
+    /// Tells whether a number is an order's and, in the same store, the customer id of somebody else.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn erased_at(self, store: &StoreKey, asked: &str) -> Result<Option<DateTime<Utc>>, Error> {
+    pub async fn is_ambiguous(
+        self,
+        store: &StoreKey,
+        asked: &str,
+        found: &FoundPerson,
+    ) -> Result<bool, Error> {
+        let of_customer = self.orders(BY_CUSTOMER, store, asked.trim()).await?;
+        let numbers: Vec<String> = of_customer.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        Ok(numbers.iter().any(|number| !found.orders.contains(number)))
+    }
+
+    /// When the person that `asked` identifies was erased, if so, and whether that erasure came to its end.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn erased_at(
+        self,
+        store: &StoreKey,
+        asked: &str,
+    ) -> Result<Option<(DateTime<Utc>, bool)>, Error> {
         let rows = self.database.fetch("read the key of erasures", KEY, Vec::new()).await?;
         let Some(key) = rows.first().map(|row| row.text(0)).transpose()? else { return Ok(None) };
         for identifier in Identifier::of_text(asked) {
@@ -222,7 +246,7 @@ impl Erasures<'_> {
             let values = vec![store.as_str().into(), print.into()];
             let rows = self.database.fetch("recognize an erased person", KNOWN, values).await?;
             if let Some(row) = rows.first() {
-                return row.time(0).map(Some);
+                return Ok(Some((row.time(0)?, row.count(1)? > 0)));
             }
         }
         Ok(None)
@@ -333,8 +357,22 @@ impl Erasures<'_> {
         Ok(())
     }
 
+    /// Waits for the writers in short turns: whoever looks for erasures meanwhile waits behind this lock.
     async fn remember(self, store: &StoreKey, found: &FoundPerson) -> Result<(), Error> {
+        let mut turns = 1..TURNS;
+        loop {
+            match self.remember_now(store, found).await {
+                Err(error) if error.trouble() == DatabaseTrouble::Busy && turns.next().is_some() => {
+                    self.clock.sleep(BETWEEN_TURNS).await;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn remember_now(self, store: &StoreKey, found: &FoundPerson) -> Result<(), Error> {
         let mut tx = self.database.begin().await?;
+        tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
         tx.execute_on_server("wait for writers", WAIT_FOR_WRITERS, Vec::new()).await?;
         tx.execute("make the key of erasures", MAKE_KEY, vec![random_key()?.into()]).await?;
         let rows = tx.fetch("read the key of erasures", KEY.to_owned(), Vec::new()).await?;
@@ -643,10 +681,16 @@ fn person_of(row: &Row) -> Result<Person, Error> {
     Ok(person)
 }
 
-/// Returns the identifiers that belong to one person alone. An e-mail address may stand for many who have none.
+/// Returns the identifiers that belong to one person alone. An e-mail address may stand for many who have none, and so
+/// do an id of zero and a document of one repeated digit.
 fn strong(person: &Person) -> Vec<Identifier> {
     let identifiers = person.identifiers().iter();
-    identifiers.filter(|identifier| !matches!(identifier, Identifier::Email(_))).cloned().collect()
+    let is_one_persons = |identifier: &&Identifier| match identifier {
+        Identifier::Email(_) => false,
+        Identifier::Customer(id) => id.bytes().any(|byte| byte != b'0' && byte != b'-'),
+        Identifier::Document(id) => !id.bytes().all(|byte| id.starts_with(char::from(byte))),
+    };
+    identifiers.filter(is_one_persons).cloned().collect()
 }
 
 /// Returns a delivery without the person; `None` if it has nothing of the person.

@@ -213,7 +213,8 @@ conformance! {
         a_person_is_erased_from_every_table_and_the_order_stays,
         what_is_written_of_an_erased_order_has_no_person,
         an_older_order_of_an_erased_person_is_recognized_and_a_younger_one_is_not,
-        a_person_is_found_by_each_identifier_with_all_orders;
+        a_person_is_found_by_each_identifier_with_all_orders,
+        what_stands_for_many_identifies_nobody;
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
         a_store_that_another_works_on_is_not_unknown,

@@ -190,7 +190,7 @@ pub(crate) async fn a_person_is_erased_from_every_table_and_the_order_stays(worl
     let records = world.tables.all("erasures").await;
     assert_eq!((records.len(), records[0].get("erased_by")), (1, Some("ana")));
     assert_eq!(erasures.find(&minha_loja(), EMAIL).await.unwrap().map(|found| found.orders), None);
-    assert_eq!(erasures.erased_at(&minha_loja(), CPF).await.unwrap(), erasure.at);
+    assert_eq!(erasures.erased_at(&minha_loja(), CPF).await.unwrap(), erasure.at.map(|at| (at, true)));
     assert_eq!(erasures.erased_at(&minha_loja(), "outra@example.com").await.unwrap(), None);
     assert!(erasures.compact().await.unwrap());
 }
@@ -265,4 +265,24 @@ pub(crate) async fn a_person_is_found_by_each_identifier_with_all_orders(world: 
     for asked in ["N-4", "C-7", "ninguem@example.com", "529.982.247-26", "%", NAME] {
         assert!(world.store.erasures().find(&minha_loja(), asked).await.unwrap().is_none(), "{asked}");
     }
+}
+
+pub(crate) async fn what_stands_for_many_identifies_nobody(world: &World) {
+    let lease = world.lease().await;
+    let of = |number: &str, customer: &str| {
+        let raw = format!(r#"{{"customer":{{"id":{customer}}},"metadata":{{"cnpj":"11222333000181"}}}}"#);
+        Order { customer_id: Some(customer.into()), raw: RawJson::new(&raw), ..order(number, "paid") }
+    };
+    let orders = vec![of("1", "0"), of("2", "0"), of("7", "8"), of("8", "7")];
+    world.write_orders(&lease, Op::Insert, orders).await;
+    let erasures = world.store.erasures();
+    let key = minha_loja();
+    let guest = erasures.find(&key, "1").await.unwrap().unwrap();
+    assert_eq!(guest.orders, ["1".to_owned()].into(), "an id of zero, and the document of another");
+    assert!(!erasures.is_ambiguous(&key, "1", &guest).await.unwrap());
+    let found = erasures.find(&key, "7").await.unwrap().unwrap();
+    assert!(
+        erasures.is_ambiguous(&key, "7", &found).await.unwrap(),
+        "an order's number, and a customer's id"
+    );
 }
