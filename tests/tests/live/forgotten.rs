@@ -61,8 +61,7 @@ async fn canaries(keeping: &Keeping, kind: Kind) -> Vec<String> {
     found
 }
 
-// withstands: F133, F151
-pub(crate) async fn a_forgotten_person_does_not_come_back_by_any_way(kind: Kind) {
+pub(crate) async fn nothing_of_the_person_comes_back(kind: Kind) {
     let mut keeping = Keeping::with(kind, 6, 3, 1).await;
     keeping.know_pages();
     let (control, store) = (keeping.control(), keeping.store());

@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use espelho_sandbox::{DeliveryFault, NewCampaign, NewOccurrence, NewOrder, Options};
 use espelho_tests::{Installation, Kind, Random, on_both_databases, sandbox_of};
-use forgotten::a_forgotten_person_does_not_come_back_by_any_way;
 use keeping::{Keeping, RARELY};
 
 on_both_databases![
@@ -56,6 +55,11 @@ async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
     let truth = keeping.truth().await;
     comparison::compare_orders(&keeping.mirror().await, &truth).await;
     comparison::compare_products(&keeping.mirror().await, &truth).await;
+}
+
+// withstands: F133, F151
+async fn a_forgotten_person_does_not_come_back_by_any_way(kind: Kind) {
+    forgotten::nothing_of_the_person_comes_back(kind).await;
 }
 
 // withstands: F033
