@@ -207,6 +207,16 @@ impl Identifier {
         all
     }
 
+    /// Tells whether it stands for one person alone. An e-mail address may stand for many who have none, and so do an id of
+    /// zero and a document of one repeated digit.
+    pub fn is_of_one_person(&self) -> bool {
+        match self {
+            Self::Email(_) => false,
+            Self::Customer(id) => id.bytes().any(|byte| byte != b'0' && byte != b'-'),
+            Self::Document(id) => !id.bytes().all(|byte| id.starts_with(char::from(byte))),
+        }
+    }
+
     /// Returns the text of which a fingerprint is kept.
     pub fn canonical(&self) -> String {
         match self {
@@ -217,7 +227,7 @@ impl Identifier {
     }
 }
 
-/// What is known of a person.
+/// A person, as orders tell of one.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Person {
     identifiers: BTreeSet<Identifier>,
@@ -685,6 +695,25 @@ mod tests {
             assert_eq!(Identifier::of_text(text).len(), 1, "{text}");
         }
         assert!(!format!("{:?}{:?}", expected[2], Person::of(order)).contains("example"));
+    }
+
+    #[test]
+    fn what_may_stand_for_many_stands_for_no_one() {
+        for (identifier, expected) in [
+            (Identifier::Customer("7".into()), true),
+            (Identifier::Customer("C-0".into()), true),
+            (Identifier::Customer("0".into()), false),
+            (Identifier::Customer("-00".into()), false),
+            (Identifier::Customer(String::new()), false),
+            (Identifier::Document("52998224725".into()), true),
+            (Identifier::Document("00000000000".into()), false),
+            (Identifier::Document("11111111111111".into()), false),
+            (Identifier::Email("ana@b.example".into()), false),
+        ] {
+            assert_eq!(identifier.is_of_one_person(), expected, "{}", identifier.canonical());
+        }
+        let others = r#"{"metadata":{"cnpj":"11222333000181"},"payer":{"document":"11222333000181"},"client":{"id":5}}"#;
+        assert!(Person::of(others).identifiers().is_empty(), "they need not be the buyer");
     }
 
     #[test]

@@ -31,11 +31,11 @@ struct Forgotten {
 
 /// The result of the command.
 enum Outcome {
-    /// Nobody knows the person any more.
+    /// An earlier erasure came to its end.
     Already(DateTime<Utc>),
     Done {
         stores: Vec<Forgotten>,
-        /// Whether nothing of deleted rows is left in the files.
+        /// True if nothing of deleted rows is left in the files.
         is_compact: bool,
     },
 }

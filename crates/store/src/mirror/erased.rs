@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     RawJson, StoreKey,
     order::Order,
-    person::{DeliverySubject, Person},
+    person::{DeliverySubject, Identifier, Person},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -35,13 +35,9 @@ pub(crate) const REMEMBER: Insert = Insert {
 };
 
 /// Returns the fingerprint of an identifier under the installation's key.
-pub(crate) fn fingerprint(key: &str, identifier: &str) -> String {
-    hex::encode(Sha256::new().chain_update(key).chain_update([0]).chain_update(identifier).finalize())
-}
-
-/// Returns the identifiers of an order's person as fingerprints.
-pub(crate) fn fingerprints(key: &str, person: &Person) -> Vec<String> {
-    person.identifiers().iter().map(|identifier| fingerprint(key, &identifier.canonical())).collect()
+pub(crate) fn fingerprint(key: &str, identifier: &Identifier) -> String {
+    let text = identifier.canonical();
+    hex::encode(Sha256::new().chain_update(key).chain_update([0]).chain_update(text).finalize())
 }
 
 /// Returns an order without its person.
@@ -106,7 +102,8 @@ impl PageTx<'_> {
                 continue;
             }
             let person = Person::of(order.raw.as_str());
-            of_person.extend(fingerprints(&key, &person).into_iter().map(|print| (print, *order)));
+            let prints = person.identifiers().iter().map(|known| fingerprint(&key, known));
+            of_person.extend(prints.map(|print| (print, *order)));
         }
         let prints = of_person.iter().map(|(print, _)| print.clone()).collect();
         let rows = self.tx.fetch_in("recognize erased people", PEOPLE, &first, prints).await?;

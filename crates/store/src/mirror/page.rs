@@ -22,7 +22,7 @@ pub struct PageTx<'l> {
     /// The changes to append to the feed.
     pending: Vec<PendingChange>,
     pending_at_mark: usize,
-    /// Whether the store has erased orders, once it was asked.
+    /// True if the store has erased orders; `None` until somebody asks.
     pub(crate) has_erasures: Option<bool>,
 }
 

@@ -28,7 +28,7 @@ use crate::{
     journal::effects::OF_ORDER,
     mirror::{
         changes::{APPEND, CHANNEL, TAKE_TURN},
-        erased::{KEY, REMEMBER, fingerprint, fingerprints},
+        erased::{KEY, REMEMBER, fingerprint},
         page::LOCK_TIMEOUT,
     },
     operations::Erasures,
@@ -171,8 +171,10 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static str> {
 pub struct FoundPerson {
     /// The numbers of the orders.
     pub orders: BTreeSet<String>,
-    /// What is known of the person.
+    /// The person, as these orders tell of them.
     pub person: Person,
+    /// The identifiers that an operator typed, if they led to the orders.
+    pub asked: Vec<Identifier>,
 }
 
 /// The rows that an erasure concerns, by table.
@@ -186,7 +188,7 @@ pub struct Erasure {
     /// When.
     #[serde(serialize_with = "serialize_fixed_width")]
     pub at: Option<DateTime<Utc>>,
-    /// Who ran it.
+    /// The operating system's user who ran it.
     pub erased_by: String,
     /// The rows that were blanked, by table.
     pub counts: ErasureCounts,
@@ -210,6 +212,8 @@ impl Erasures<'_> {
         // The number of an order may be the id of another customer.
         if found.orders.is_empty() {
             start = Identifier::of_text(asked);
+            start.retain(|asked| asked.is_of_one_person() || matches!(asked, Identifier::Email(_)));
+            found.asked.clone_from(&start);
         }
         self.follow(store, start, &mut found).await?;
         Ok((!found.orders.is_empty()).then_some(found))
@@ -242,7 +246,7 @@ impl Erasures<'_> {
         let rows = self.database.fetch("read the key of erasures", KEY, Vec::new()).await?;
         let Some(key) = rows.first().map(|row| row.text(0)).transpose()? else { return Ok(None) };
         for identifier in Identifier::of_text(asked) {
-            let print = fingerprint(&key, &identifier.canonical());
+            let print = fingerprint(&key, &identifier);
             let values = vec![store.as_str().into(), print.into()];
             let rows = self.database.fetch("recognize an erased person", KNOWN, values).await?;
             if let Some(row) = rows.first() {
@@ -378,7 +382,10 @@ impl Erasures<'_> {
         let rows = tx.fetch("read the key of erasures", KEY.to_owned(), Vec::new()).await?;
         let key = rows.first().map_or(Ok(String::new()), |row| row.text(0))?;
         let (store, at) = (store.as_str(), self.clock.now());
-        let prints = fingerprints(&key, &found.person).into_iter();
+        // An address that nobody typed may be another person's too.
+        let known = found.person.identifiers().iter();
+        let known = known.filter(|known| known.is_of_one_person() || found.asked.contains(known));
+        let prints = known.map(|known| fingerprint(&key, known));
         let values = prints.flat_map(|print| -> [Value; 3] { [store.into(), print.into(), at.into()] });
         tx.insert(&PERSON, values.collect()).await?;
         let values = found.orders.iter().flat_map(|number| [store.into(), number.as_str().into()]);
@@ -450,7 +457,7 @@ impl Erasures<'_> {
     }
 }
 
-/// Whether the transactions of a blanking are kept.
+/// The end of the transactions of a blanking: kept, or undone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Erase,
@@ -681,16 +688,9 @@ fn person_of(row: &Row) -> Result<Person, Error> {
     Ok(person)
 }
 
-/// Returns the identifiers that belong to one person alone. An e-mail address may stand for many who have none, and so
-/// do an id of zero and a document of one repeated digit.
+/// Returns the identifiers that lead to other orders of the same person.
 fn strong(person: &Person) -> Vec<Identifier> {
-    let identifiers = person.identifiers().iter();
-    let is_one_persons = |identifier: &&Identifier| match identifier {
-        Identifier::Email(_) => false,
-        Identifier::Customer(id) => id.bytes().any(|byte| byte != b'0' && byte != b'-'),
-        Identifier::Document(id) => !id.bytes().all(|byte| id.starts_with(char::from(byte))),
-    };
-    identifiers.filter(is_one_persons).cloned().collect()
+    person.identifiers().iter().filter(|known| known.is_of_one_person()).cloned().collect()
 }
 
 /// Returns a delivery without the person; `None` if it has nothing of the person.
@@ -840,7 +840,8 @@ mod tests {
     #[test]
     fn a_delivery_is_blanked_where_it_is_about_the_order_or_names_the_person() {
         let order = r#"{"customer":{"name":"Canária Ninguém"}}"#;
-        let found = FoundPerson { orders: ["1".to_owned()].into(), person: Person::of(order) };
+        let found =
+            FoundPerson { orders: ["1".to_owned()].into(), person: Person::of(order), asked: Vec::new() };
         let conversations = BTreeSet::from(["C".to_owned()]);
         let check = |body: &str, expected: Option<&str>| {
             let blank = delivery_without(body.as_bytes(), &found, &conversations);

@@ -18,7 +18,7 @@ const MOST: u32 = 2;
 const MOST_WITH_KILL: u32 = 3;
 /// So many aborts are an input's last even if other suspects were always under way too.
 const MOST_BESIDE_OTHERS: u32 = 4;
-/// Nobody kills a process again and again that has run for so long.
+/// A process that has run for so long is not being killed again and again.
 const STEADY_AFTER: Duration = Duration::from_secs(10);
 
 /// The bad end of an attempt.

@@ -60,7 +60,7 @@ impl TableWriter<'_, '_> {
         Ok(counts)
     }
 
-    /// Whether the rows belong to an order whose person was erased.
+    /// True if the rows belong to an order whose person was erased.
     async fn is_erased(&mut self, table: &Table, parent: Option<&str>) -> Result<bool, Error> {
         let keys = parent.map(str::to_owned).into_iter().collect();
         let erased = match table.scope {

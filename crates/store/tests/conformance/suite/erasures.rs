@@ -279,6 +279,7 @@ pub(crate) async fn what_stands_for_many_identifies_nobody(world: &World) {
     let key = minha_loja();
     let guest = erasures.find(&key, "1").await.unwrap().unwrap();
     assert_eq!(guest.orders, ["1".to_owned()].into(), "an id of zero, and the document of another");
+    assert!(erasures.find(&key, "0").await.unwrap().is_none(), "guests are many");
     assert!(!erasures.is_ambiguous(&key, "1", &guest).await.unwrap());
     let found = erasures.find(&key, "7").await.unwrap().unwrap();
     assert!(
