@@ -1,6 +1,6 @@
 //! The rig: a sandbox, a database, a clock that the test moves, and the engine between them, in one process.
 //!
-//! Reading order: [`rig`], then [`engine`], [`clock`], [`database`], [`live`], [`truth`] and [`comparison`].
+//! Reading order: [`rig`], then [`engine`], [`clock`], [`database`], [`live`], [`truth`], [`threads`] and [`comparison`].
 
 pub(crate) mod clock;
 pub(crate) mod comparison;
@@ -8,6 +8,7 @@ pub(crate) mod database;
 pub(crate) mod engine;
 pub(crate) mod live;
 pub(crate) mod rig;
+pub(crate) mod threads;
 pub(crate) mod truth;
 
 pub(crate) use database::Kind;

@@ -15,6 +15,7 @@ use super::{
     clock::{SharedClock, TestClock},
     database::{Database, Kind, Tables},
     engine::{Engine, Parts, STORE, push_out},
+    threads,
     truth::{Truth, text},
 };
 
@@ -246,7 +247,7 @@ impl Rig {
     }
 
     /// Waits for a moment. Where nothing happens but waiting, the clock moves to what is due next: no request is under
-    /// way, and nobody reads the clock.
+    /// way, nobody reads the clock, and no thread of a database is at work.
     async fn look(&self, looks: &mut Looks) {
         if self.is_calm(looks).await {
             self.move_on();
@@ -258,7 +259,8 @@ impl Rig {
         looks.ticks.tick().await;
         self.control().forward(0);
         let now = self.activity();
-        looks.calm = if now == before && now.0 == 0 { looks.calm + 1 } else { 0 };
+        let is_still = now == before && now.0 == 0 && (self.clock.is_none() || threads::all_wait());
+        looks.calm = if is_still { looks.calm + 1 } else { 0 };
         let is_calm = looks.calm > 1;
         if is_calm {
             looks.calm = 0;
@@ -291,7 +293,15 @@ impl Rig {
             assert!(!has_ended, "the engine ended before {what}");
             self.look(&mut looks).await;
         }
-        panic!("it did not come to pass that {what}");
+        panic!("it did not come to pass that {what}; {}", self.open_work().await);
+    }
+
+    /// Says what the ERP's rows wait for.
+    async fn open_work(&self) -> String {
+        let commands = "SELECT id || ' ' || kind || ' ' || state || ' ' || COALESCE(error, '') AS c FROM commands \
+            WHERE state NOT IN ('done', 'failed', 'ignored')";
+        let errors = "SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors";
+        format!("open commands: {:?}; errors: {:?}", self.ask(commands).await, self.ask(errors).await)
     }
 
     /// Lets time pass, in which the engine does what becomes due.
@@ -345,8 +355,7 @@ impl Rig {
             assert!(!has_ended, "the engine ended; {sql}: {rows:?}");
             self.look(&mut looks).await;
         }
-        let errors = self.ask("SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors").await;
-        panic!("{sql}: {rows:?}; errors: {errors:?}");
+        panic!("{sql}: {rows:?}; {}", self.open_work().await);
     }
 
     /// Decides about a row as a person does: releases it past the guards, or opens it again, or ignores it.
