@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 
 ROUNDS = 40
+CONFIGURATION = str(pathlib.Path(__file__).resolve().parent / "schemathesis.toml")
 
 
 def call(url, body=None, method=None):
@@ -24,7 +25,7 @@ def log_in(base, store):
 
 def one_round(schemathesis, base, token, seed, examples, work):
     command = [
-        schemathesis, "run", f"{base}/openapi.json", "--url", base, "--workers", "1", "--seed", str(seed),
+        schemathesis, "--config-file", CONFIGURATION, "run", f"{base}/openapi.json", "--url", base, "--workers", "1", "--seed", str(seed),
         "--phases", "examples,coverage,fuzzing", "--max-examples", str(examples), "--continue-on-failure",
         "--header", f"Authorization: Bearer {token}", "--request-timeout", "30", "--warnings", "off",
         "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection",

@@ -18,6 +18,8 @@ pub mod client;
 pub mod client_metrics;
 pub mod contact;
 pub mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 pub mod invalid;
 pub mod limit;

@@ -60,7 +60,7 @@ impl SignedUrl {
     }
 
     /// Returns why the address may not be fetched. Outside the sandbox it must be `https://` and public.
-    fn objection(&self, allow_http: bool, hosts: &[HostPattern]) -> Option<&'static str> {
+    pub(crate) fn objection(&self, allow_http: bool, hosts: &[HostPattern]) -> Option<&'static str> {
         if !hosts.is_empty() && !hosts.iter().any(|pattern| pattern.matches(self.host())) {
             return Some("lies on a host that labels.hosts does not name");
         }

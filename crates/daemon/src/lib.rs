@@ -19,6 +19,8 @@ mod context;
 mod exit;
 mod files;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 mod handover;
 mod health;
 mod help;

@@ -2,6 +2,7 @@
 //!
 //! A single separator before exactly three digits may separate thousands or decimals: `1.990` is never guessed.
 
+use espelho_model::money::parse_decimal;
 use rust_decimal::Decimal;
 
 /// The source of a number, which may tell what a single separator means.
@@ -35,7 +36,7 @@ pub(crate) enum Reading {
 pub(crate) fn read(text: &str, convention: Convention) -> Reading {
     let text = text.trim();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
-    let number = |plain: &str| Decimal::from_str_exact(&format!("{sign}{plain}")).ok();
+    let number = |plain: &str| parse_decimal(&format!("{sign}{plain}"));
     let clear =
         |plain: Option<String>| plain.as_deref().and_then(number).map_or(Reading::Unreadable, Reading::Clear);
     match (digits.rfind(','), digits.rfind('.')) {

@@ -16,6 +16,8 @@ pub mod conversation;
 pub mod fault;
 pub mod financial;
 pub mod fiscal;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hash;
 pub mod ids;
 pub mod listing;

@@ -12,21 +12,30 @@ pub fn with_cents(amount: Decimal) -> Decimal {
     amount
 }
 
+/// The largest amount or quantity. Nobody sells more, and no arithmetic with a few such numbers overflows.
+pub const LARGEST: i64 = 1_000_000_000_000_000;
+
+/// Returns a number that an amount or a quantity may be; `None` for one beyond [`LARGEST`], above or below zero.
+pub fn in_bounds(number: Decimal) -> Option<Decimal> {
+    (number.abs() <= Decimal::from(LARGEST)).then_some(number)
+}
+
 /// Reads a decimal from a number's own text: `19.9`, `-0.10`, `1e2`, `1.5E-3`, with surrounding blanks.
 ///
-/// Returns `None` for anything else, for more digits than fit exactly (28 significant), and for a text longer than
-/// any amount.
+/// Returns `None` for anything else, for more digits than fit exactly (28 significant), for a text longer than any
+/// amount, and for a number beyond [`LARGEST`].
 pub fn parse_decimal(text: &str) -> Option<Decimal> {
     let text = text.trim();
     if text.is_empty() || text.len() > 64 {
         return None;
     }
-    match text.split_once(['e', 'E']) {
+    let number = match text.split_once(['e', 'E']) {
         None => Decimal::from_str_exact(text).ok(),
         Some((mantissa, exponent)) => {
             scale_by(Decimal::from_str_exact(mantissa).ok()?, exponent.parse().ok()?)
         }
-    }
+    };
+    number.and_then(in_bounds)
 }
 
 /// Returns `mantissa * 10^exponent`, if that is exact.
@@ -64,11 +73,26 @@ mod tests {
         check("1e2", "100.00");
         check("1.5E-3", "0.0015");
         check(" 7 ", "7.00");
+        check("-1e15", "-1000000000000000.00");
     }
 
     #[test]
     fn what_is_not_an_exact_number_is_unreadable_and_never_zero() {
-        for bad in ["", " ", "NaN", "1,5", "0x10", "1e400", "1e-400", "--1", &"9".repeat(40), "1e", "e5"] {
+        for bad in [
+            "",
+            " ",
+            "NaN",
+            "1,5",
+            "0x10",
+            "1e400",
+            "1e-400",
+            "--1",
+            &"9".repeat(40),
+            "1e",
+            "e5",
+            "1e16",
+            "-1000000000000001",
+        ] {
             assert_eq!(parse_decimal(bad), None, "{bad}");
         }
     }

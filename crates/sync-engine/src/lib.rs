@@ -13,6 +13,8 @@ mod brake;
 mod client_storage;
 mod error;
 mod examine;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod labels;
 pub mod live;
 mod memory_budget;

@@ -1,6 +1,7 @@
 //! A row read from either database.
 
 use chrono::{DateTime, Utc};
+use espelho_model::money::in_bounds;
 use rust_decimal::Decimal;
 use sqlx::{ColumnIndex as _, Row as _, postgres::PgRow, sqlite::SqliteRow};
 
@@ -126,12 +127,12 @@ impl Row {
 }
 
 /// Parses a number as the ERP may have written it or SQLite has stored it (`12.5`, `1.0e+15`); `None` for `NaN` and
-/// the like.
+/// the like, and for a number that no amount and no quantity may be.
 pub(crate) fn exact(text: &str) -> Option<Decimal> {
     let text = text.trim();
     let number =
         Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(&text.replace(".0e", "e")));
-    number.ok().map(|number| number.normalize())
+    number.ok().and_then(in_bounds).map(|number| number.normalize())
 }
 
 #[cfg(test)]
@@ -150,6 +151,8 @@ mod tests {
             ("1.0e+15", Some("1000000000000000")),
             ("1.5e-07", Some("0.00000015")),
             ("1.0e-28", Some("0.0000000000000000000000000001")),
+            ("1.0e+16", None),
+            ("79228162514264337593543950335", None),
             ("abc", None),
             ("19,90", None),
             ("Inf", None),

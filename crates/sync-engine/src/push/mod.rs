@@ -15,7 +15,7 @@ mod images;
 mod intent_queue;
 mod invoice_waits;
 mod journal;
-mod kinds;
+pub(crate) mod kinds;
 mod label_files;
 mod label_waits;
 mod listener;

@@ -138,7 +138,7 @@ struct BenefitWire<'a> {
     discount: Field<'a>,
 }
 
-fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderFinancial>, BodyError> {
+pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderFinancial>, BodyError> {
     let mut read = FieldReader::new(naive);
     let value = OrderFinancial {
         splits: read_splits(&mut read, member(payload, SPLITS))?,

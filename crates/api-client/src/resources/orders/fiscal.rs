@@ -64,7 +64,7 @@ struct DocumentWire<'a> {
     replaced_at: Field<'a>,
 }
 
-fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<FiscalDocument>>, BodyError> {
+pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<FiscalDocument>>, BodyError> {
     let (mut read, mut keys) = (FieldReader::new(naive), Keys::default());
     let rows = rows(payload, &["documents", "fiscal_documents", "invoices", "fiscal"])?;
     let value = rows.into_iter().filter_map(|row| read_document(&mut read, &mut keys, row)).collect();

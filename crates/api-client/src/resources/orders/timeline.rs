@@ -88,7 +88,7 @@ struct MetadataWire<'a> {
     to: Field<'a>,
 }
 
-fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, BodyError> {
+pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, BodyError> {
     let (mut read, mut keys) = (FieldReader::new(naive), Keys::default());
     let rows = rows(payload, &["events", "timeline"])?;
     let value = rows.into_iter().filter_map(|row| read_event(&mut read, &mut keys, row)).collect();

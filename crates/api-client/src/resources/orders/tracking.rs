@@ -91,7 +91,7 @@ struct StepWire<'a> {
     created_at: Field<'a>,
 }
 
-fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderTracking>, BodyError> {
+pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderTracking>, BodyError> {
     let wire: TrackingWire<'_> = object(payload)?;
     let mut read = FieldReader::new(naive);
     let rows = read.list("shipments", wire.shipments);

@@ -31,7 +31,7 @@ shape! { DimensionsWire { height, width, length, weight } }
 shape! { ExtrasWire { is_industrializable, allow_sale_without_stock, thumbnail } }
 shape! { ThumbnailWire { id, resources } }
 
-pub(super) fn parse_product(
+pub(crate) fn parse_product(
     payload: &str,
     asked: &ProductId,
     naive: FixedOffset,

@@ -3,7 +3,7 @@
 //! Reading: `detail`, `tiers`, `levels`. Writing: [`draft`] creates and changes products, [`prices`] writes single
 //! tiers, [`tier_list`] enforces the rules between tiers, [`stock`] moves stock, [`gallery`] adds images.
 
-mod detail;
+pub(crate) mod detail;
 pub mod draft;
 pub mod gallery;
 mod levels;

@@ -122,7 +122,7 @@ pub(super) fn read_label(read: &mut FieldReader, row: &RawValue) -> Option<Shipm
     })
 }
 
-fn parse_labels(payload: &str, naive: FixedOffset) -> Result<Read<Labels>, BodyError> {
+pub(crate) fn parse_labels(payload: &str, naive: FixedOffset) -> Result<Read<Labels>, BodyError> {
     let mut read = FieldReader::new(naive);
     let sent = rows(payload, &["labels"])?;
     let wire: LabelsWire<'_> = object(payload).unwrap_or_default();

@@ -87,7 +87,7 @@ struct CarrierWire<'a> {
     name: Field<'a>,
 }
 
-fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<Shipment>>, BodyError> {
+pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<Shipment>>, BodyError> {
     let mut read = FieldReader::new(naive);
     let rows = rows(payload, &["shipments"])?;
     let value = rows.into_iter().filter_map(|row| read_shipment(&mut read, row)).collect();

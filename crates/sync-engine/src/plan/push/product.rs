@@ -1,6 +1,7 @@
 //! Products that are created (`product.create`) and changed (`product.update`).
 
 use espelho_api_client::resources::products::ProductDetail;
+use espelho_model::money::parse_decimal;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -94,11 +95,8 @@ fn measure(data: &Value, name: &str) -> Option<Decimal> {
 /// A number as JSON may have it: a text keeps its decimals.
 pub fn number(value: &Value) -> Option<Decimal> {
     match value {
-        Value::Number(number) => {
-            let text = number.to_string();
-            text.parse().ok().or_else(|| Decimal::from_scientific(&text).ok())
-        }
-        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => parse_decimal(&number.to_string()),
+        Value::String(text) => parse_decimal(text),
         _ => None,
     }
 }

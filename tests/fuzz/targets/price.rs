@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &str| espelho_sync_engine::fuzzing::price(input));
