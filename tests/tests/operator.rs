@@ -438,8 +438,9 @@ async fn old_records_are_counted_and_deleted_and_open_ones_stay(kind: Kind) {
         tables.map(row).collect()
     };
     let expected = |counts: [(u64, u64); 4]| -> Vec<(String, u64, u64)> {
-        let tables = ["webhook_inbox", "effects", "changes", "label_files"].into_iter();
-        tables.zip(counts).map(|(table, (rows, bytes))| (table.to_owned(), rows, bytes)).collect()
+        let limited = ["webhook_inbox", "effects", "changes", "label_files"].into_iter().zip(counts);
+        let kept = ["sync_runs", "commands", "messages", "raw"].map(|table| (table, (0, 0)));
+        limited.chain(kept).map(|(table, (rows, bytes))| (table.to_owned(), rows, bytes)).collect()
     };
     let all = expected([(1, 3), (2, 12), (0, 0), (1, 7)]);
     for _ in 0..2 {
@@ -461,6 +462,15 @@ async fn old_records_are_counted_and_deleted_and_open_ones_stay(kind: Kind) {
     assert_eq!(mirror.ask("SELECT file FROM label_files").await.len(), 1);
     let again = installation.run_in_portuguese(&["prune"]).await.expect(0);
     assert!(again.stdout.contains("webhook_inbox: 0 registros, 0 bytes"), "{again}");
+
+    installation.write_main(&format!("{keep}[retention]\ninbox_days = 5\nruns_days = 7\n"));
+    let shorter = installation.run(&["prune", "--dry-run", "--json"]).await.expect(0);
+    assert_eq!(rows(&shorter)[0], ("webhook_inbox".to_owned(), 1, 3), "{shorter}");
+    assert!(shorter.json()["tables"][4]["before"].is_string(), "{shorter}");
+    installation.write_main(&format!("{keep}[retention]\neffects_days = 3\n"));
+    let refused = installation.run(&["prune"]).await.expect(2);
+    assert!(refused.stderr.contains("retention.effects_days"), "{refused}");
+    installation.write_main(keep);
 
     // The feed is kept until every consumer has acknowledged, and without a consumer.
     let feed = async || installation.run(&["feed"]).await.expect(0).stdout.lines().count();

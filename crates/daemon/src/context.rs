@@ -13,7 +13,7 @@ use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, wat
 use espelho_store::{InFlight, LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
     Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
-    count_left_overs, labels::Labels,
+    count_left_overs, labels::Labels, plan::retention::Retention,
 };
 use signal_hook::consts::SIGABRT;
 use tokio_util::sync::CancellationToken;
@@ -66,6 +66,7 @@ pub(crate) struct Shared {
     /// The name of this process among those that share the database.
     pub owner: String,
     labels: LabelsSection,
+    retention: Retention,
     /// The base of relative paths.
     pub state: PathBuf,
     /// The installation's language and time zone, for texts that people read.
@@ -95,7 +96,9 @@ impl Shared {
         let clock: Arc<dyn Clock> = Arc::<Watch>::clone(&watch);
         let place = Place::to_open(configuration, false)?;
         refuse_beside_service(configuration, &place).await?;
+        let installation = &configuration.installation;
         let store = Store::open(&place.url, Arc::clone(&clock)).await?;
+        let store = store.with_privacy(installation.privacy).await?;
         let brake = Brake::default();
         pause_watch::read(&store, &brake).await?;
         let memory = Arc::default();
@@ -127,7 +130,8 @@ impl Shared {
             production: http(false)?,
             sandbox: http(true)?,
             owner,
-            labels: configuration.installation.labels.clone(),
+            labels: installation.labels.clone(),
+            retention: installation.retention.limits(installation.labels.keep_days),
             state: place.base(),
             locale: configuration.locale(),
         })
@@ -179,6 +183,7 @@ impl Shared {
                 stop: self.stop.child_token(),
                 gone_guard: config.gone_guard,
                 page_parameter: config.page_parameter.clone(),
+                retention: self.retention,
                 labels: self.labels(config),
                 writing: Arc::default(),
                 new_products: Arc::default(),

@@ -5,8 +5,8 @@
 //! [`watch`] detects stalled tasks, [`containment`] contains panics, [`fault`] provokes them in tests. [`raw`] and
 //! [`hash`] keep received data. [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sub-resources),
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
-//! [`occurrence`] and [`conversation`] are the mirrored aggregates. [`person`] tells a person in
-//! them. [`pause`] has what operators stop, [`sync`] the states and counts of a run. [`mod@text`] has the texts for people.
+//! [`occurrence`] and [`conversation`] are the mirrored aggregates. [`privacy`] is the policy for people's data,
+//! [`person`] tells a person in them. [`pause`] has what operators stop, [`sync`] the states and counts of a run. [`mod@text`] has the texts for people.
 #![deny(missing_docs)]
 
 pub mod campaign;
@@ -28,6 +28,7 @@ pub mod order;
 pub mod pause;
 pub mod person;
 pub mod price_list;
+pub mod privacy;
 pub mod product;
 pub mod push;
 pub mod raw;

@@ -20,17 +20,17 @@ use crate::{
 impl Store {
     /// The mirrored rows.
     pub fn mirror(&self) -> Mirror<'_> {
-        Mirror { database: &self.database, clock: &self.clock }
+        Mirror { database: &self.database, clock: &self.clock, privacy: &self.privacy }
     }
 
     /// Rows to read again.
     pub fn staleness(&self) -> Staleness<'_> {
-        Staleness { database: &self.database, clock: &self.clock }
+        Staleness { database: &self.database, clock: &self.clock, privacy: &self.privacy }
     }
 
     /// Single mirrored values.
     pub fn lookups(&self) -> Lookups<'_> {
-        Lookups { database: &self.database, clock: &self.clock }
+        Lookups { database: &self.database, clock: &self.clock, privacy: &self.privacy }
     }
 
     /// The files of labels.
@@ -65,7 +65,8 @@ impl Store {
 
     /// The journal of effects.
     pub fn journal(&self) -> Journal<'_> {
-        Journal { database: &self.database, inbox: &self.inbox, clock: &self.clock }
+        let Self { database, inbox, clock, privacy, .. } = self;
+        Journal { database, inbox, clock, privacy }
     }
 
     /// The inbox of webhook deliveries.
@@ -75,13 +76,14 @@ impl Store {
             inbox: &self.inbox,
             clock: &self.clock,
             notifications: &self.notifications,
+            privacy: &self.privacy,
         }
     }
 
     /// The leases of stores.
     pub fn leases(&self) -> Leases<'_> {
-        let Self { database, clock, locks, notifications, .. } = self;
-        Leases { database, clock, locks, notifications }
+        let Self { database, clock, locks, notifications, privacy, .. } = self;
+        Leases { database, clock, locks, notifications, privacy }
     }
 
     /// Heartbeats and alarms.

@@ -10,6 +10,7 @@ use crate::{
     inbox::webhook_secrets,
     intents,
     journal::effects,
+    mirror::blanking,
     mirror::changes,
     mirror::consumers,
     mirror::erased,
@@ -70,6 +71,8 @@ const PLAIN: &[&str] = &[
     campaigns::OPEN,
     changes::AFTER,
     changes::BOUNDS,
+    blanking::FINISHED,
+    blanking::OLD_OBJECTS,
     consumers::ACKNOWLEDGE,
     consumers::ALL,
     consumers::FORGET,
@@ -171,6 +174,8 @@ const PLAIN: &[&str] = &[
     runs::ABANDON,
     runs::FINISH,
     runs::LAST,
+    runs::PRUNABLE,
+    runs::PRUNE,
     runs::START,
     story::COMMANDS,
     story::FEED,
@@ -192,6 +197,8 @@ const PLAIN: &[&str] = &[
     tokens::RECORD,
     tracking::WRITE,
     intents::commands::ANSWER,
+    intents::commands::PRUNABLE,
+    intents::commands::PRUNE,
     intents::commands::IS_COMING,
     intents::open_pages::COMMANDS,
     intents::open_pages::EMPTIES,
@@ -399,7 +406,8 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     let with_key = |head: &&str| format!("{head} IN (${})", crate::driver::placeholders(head) + 1);
     let places = store.database.places();
     let mut statements: Vec<String> = PLAIN.iter().map(|&sql| sql.to_owned()).collect();
-    statements.extend(WITH_KEYS.iter().map(with_key));
+    statements.extend(blanking::TOLD.as_flattened().iter().map(|&sql| sql.to_owned()));
+    statements.extend(WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).map(with_key));
     statements.extend(INSERTS.iter().flat_map(|insert| [1, 2].map(|rows| insert.sql(rows, places))));
     for mirror in MIRRORS {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));

@@ -9,8 +9,11 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Brake, Progress, Quarantine, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard,
-    plan::pauses::Activity,
+    Brake, Progress, Quarantine,
+    labels::Labels,
+    memory_budget::MemoryBudget,
+    plan::gone::GoneGuard,
+    plan::{pauses::Activity, retention::Retention},
 };
 
 /// What the work on one store needs.
@@ -35,6 +38,8 @@ pub struct StoreContext {
     pub gone_guard: GoneGuard,
     /// The name of the listings' page parameter.
     pub page_parameter: String,
+    /// For how long old records are kept.
+    pub retention: Retention,
     /// Which label files are fetched, if any.
     pub labels: Option<Labels>,
     /// Held while a task compares what it read with the mirror and writes it, where several tasks read at once: an

@@ -45,8 +45,14 @@ impl Keeping {
 
     /// Mirrors the first store of a sandbox completely, with these lines of `[schedule]` and this request budget.
     pub(crate) async fn of(sandbox: Sandbox, kind: Kind, schedule: &str, requests_per_minute: u32) -> Self {
+        let main = format!("[log]\nlevel = \"info\"\n[schedule]\n{schedule}");
+        Self::of_main(sandbox, kind, &main, requests_per_minute).await
+    }
+
+    /// The same with these lines of `espelho.toml`.
+    pub(crate) async fn of_main(sandbox: Sandbox, kind: Kind, main: &str, requests_per_minute: u32) -> Self {
         let installation = Installation::on(kind).await;
-        installation.write_main(&format!("[log]\nlevel = \"info\"\n[schedule]\n{schedule}"));
+        installation.write_main(main);
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/webhooks/{STORE}", socket.local_addr().unwrap());
         let access = sandbox.stores().remove(0);
@@ -117,6 +123,11 @@ impl Keeping {
         let text = text.replace("127.0.0.1:0", &self.pages().to_string());
         let webhooks = self.socket.local_addr().unwrap();
         self.installation.write("espelho.toml", &format!("{text}[webhooks]\nlisten = \"{webhooks}\"\n"));
+    }
+
+    /// Returns what the service shows under a path.
+    pub(crate) async fn page(&self, path: &str) -> String {
+        truth::get(&format!("http://{}{path}", self.pages())).await.1
     }
 
     pub(crate) async fn metrics(&self) -> String {

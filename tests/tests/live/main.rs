@@ -1,6 +1,7 @@
 //! The service beside a changing marketplace: deliveries, sweeps, and both under faults.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod canary;
 #[expect(dead_code, reason = "stock locations do not change here")]
 #[path = "../resync/comparison.rs"]
 mod comparison;
@@ -12,6 +13,7 @@ mod keeping;
 mod missing;
 mod outages;
 mod paused;
+mod protected;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;
@@ -38,6 +40,7 @@ on_both_databases![
     a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost,
     a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do,
     a_forgotten_person_does_not_come_back_by_any_way,
+    a_person_whom_the_policy_leaves_out_is_nowhere,
 ];
 
 async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
@@ -60,6 +63,10 @@ async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
 // withstands: F133, F151
 async fn a_forgotten_person_does_not_come_back_by_any_way(kind: Kind) {
     forgotten::nothing_of_the_person_comes_back(kind).await;
+}
+
+async fn a_person_whom_the_policy_leaves_out_is_nowhere(kind: Kind) {
+    protected::what_is_left_out_is_nowhere(kind).await;
 }
 
 // withstands: F033

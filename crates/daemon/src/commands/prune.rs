@@ -13,8 +13,8 @@ use espelho_store::{Error, LabelFolder, Prunable, Store};
 use espelho_sync_engine::{
     Problem,
     labels::remove_void_files,
-    plan::retention::Cutoffs,
-    retention::{count_old, delete_old},
+    plan::retention::{Cutoffs, Retention},
+    retention::{Deleted, blank_old, count_old, delete_old},
 };
 
 use self::report::{LabelFilesLine, Report};
@@ -51,33 +51,46 @@ pub(super) async fn run(cli: &Cli, arguments: &PruneArgs) -> u8 {
 async fn prune(reading: &Reading, arguments: &PruneArgs) -> Result<Report, Problem> {
     let (store, configuration) = (&reading.store, &reading.configuration);
     let labels = &configuration.installation.labels;
+    let retention = configuration.installation.retention.limits(labels.keep_days);
     let has_consumers = !store.changes().consumers().await?.is_empty();
-    let cutoffs = cutoffs(labels.keep_days, arguments.older_than, has_consumers, reading.clock.now());
-    let old = count_old(store, &cutoffs).await?;
+    let cutoffs = cutoffs(&retention, arguments.older_than, has_consumers, reading.clock.now());
+    let stores: Vec<StoreKey> = configuration.stores.iter().map(|config| config.key.clone()).collect();
+    let old = count_old(store, &stores, &cutoffs).await?;
     let mut files = Vec::new();
     if let Some(before) = cutoffs.label_files {
         let folder = label_folder(labels, &Place::to_read(configuration)?.base());
-        for key in configuration.stores.iter().map(|config| &config.key) {
+        for key in &stores {
             files.push(label_files(store, key, &folder, before, arguments.dry_run).await?);
         }
     }
     let deleted = match arguments.dry_run {
         true => None,
-        false => Some(delete_old(store, &cutoffs).await?),
+        false => Some(delete(store, &stores, &cutoffs).await?),
     };
     Ok(Report { cutoffs, old, deleted, files })
 }
 
+/// Deletes and blanks what is old in all stores.
+async fn delete(store: &Store, stores: &[StoreKey], cutoffs: &Cutoffs) -> Result<Deleted, Error> {
+    let mut deleted = delete_old(store, cutoffs).await?;
+    for key in stores {
+        let (messages, raw) = blank_old(store, key, cutoffs).await?;
+        deleted.messages += messages;
+        deleted.raw += raw;
+    }
+    Ok(deleted)
+}
+
 /// Returns the service's cutoffs, or those that an operator's age gives.
 fn cutoffs(
-    keep_days: Option<u32>,
+    retention: &Retention,
     older_than: Option<Duration>,
     has_consumers: bool,
     now: DateTime<Utc>,
 ) -> Cutoffs {
     match older_than.map(|span| TimeDelta::from_std(span).unwrap_or(TimeDelta::MAX)) {
-        Some(age) => Cutoffs::of_operator(keep_days, age, has_consumers, now),
-        None => Cutoffs::of_service(keep_days, now),
+        Some(age) => Cutoffs::of_operator(retention, age, has_consumers, now),
+        None => Cutoffs::of_service(retention, has_consumers, now),
     }
 }
 

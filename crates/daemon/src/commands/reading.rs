@@ -29,7 +29,8 @@ impl Reading {
 /// Opens the database as it is.
 pub(super) async fn attach(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Store, Problem> {
     let place = Place::to_read(configuration)?;
-    Store::attach(&place.url, Arc::clone(clock)).await.map_err(Problem::from)
+    let store = Store::attach(&place.url, Arc::clone(clock)).await?;
+    Ok(store.with_privacy(configuration.installation.privacy).await?)
 }
 
 /// Returns the named store, or all if none is named.

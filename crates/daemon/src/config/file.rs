@@ -43,6 +43,18 @@ fn place(path: &Path, text: &str, span: Option<Range<usize>>) -> String {
     }
 }
 
+/// Returns file and line of a key, for mistakes that only its value shows.
+pub(super) fn place_of(path: &Path, text: &str, name: &str) -> String {
+    let is_it = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['=', ']']))
+    };
+    match text.lines().position(is_it) {
+        Some(at) => format!("{}:{}", path.display(), at + 1),
+        None => path.display().to_string(),
+    }
+}
+
 /// Returns serde's message for people: the nearest key instead of a list of all; a message of our own stays unchanged.
 pub(super) fn in_words(message: &str) -> Text {
     if let Some(text) = people::carried(message) {

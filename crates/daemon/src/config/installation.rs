@@ -8,13 +8,14 @@ use std::{
 };
 
 use espelho_model::{
+    privacy::Policy,
     text,
     text::{Language, Locale, Tz},
 };
 use espelho_sync_engine::plan::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, LabelsSection, cadence::Cadence, file, people};
+use super::{ConfigError, LabelsSection, cadence::Cadence, file, people, retention::RetentionSection};
 use crate::http::webhook::{Limits, TlsFiles};
 
 /// The installation.
@@ -33,6 +34,9 @@ pub(crate) struct Installation {
     pub log: Log,
     pub schedule: Schedule,
     pub labels: LabelsSection,
+    /// What of a person is kept.
+    pub privacy: Policy,
+    pub retention: RetentionSection,
 }
 
 /// The address of the mirror's database.
@@ -83,6 +87,8 @@ impl Default for Installation {
             log: Log::default(),
             schedule: Schedule::default(),
             labels: LabelsSection::default(),
+            privacy: Policy::default(),
+            retention: RetentionSection::default(),
         }
     }
 }
@@ -97,6 +103,8 @@ impl Installation {
             ("[http]", self.http != other.http),
             ("[webhooks]", self.webhooks != other.webhooks),
             ("log.format", self.log.format != other.log.format),
+            ("[privacy]", self.privacy != other.privacy),
+            ("[retention]", self.retention != other.retention),
         ];
         differences.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
     }
@@ -270,6 +278,11 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     if let Some(mistake) = installation.labels.mistake() {
         return Err(ConfigError { place: path.display().to_string(), problem: mistake });
     }
+    if let Some((key, problem)) = installation.retention.mistake() {
+        // The environment may say it instead of the file, which may not exist.
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        return Err(ConfigError { place: file::place_of(&path, &text, key), problem });
+    }
     Ok(installation)
 }
 
@@ -305,5 +318,70 @@ fn check_schedule(installation: &Installation, path: &Path) -> Result<(), Config
             place: path.display().to_string(),
             problem: text!("config-cron", expression = expression, problem = error.to_string()),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::privacy::Treatment;
+
+    use super::*;
+
+    fn loaded(text: &str) -> Result<Installation, String> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("espelho.toml"), text).unwrap();
+        let shorter =
+            |error: ConfigError| error.to_string().replace(&format!("{}/", dir.path().display()), "");
+        load(dir.path()).map_err(shorter)
+    }
+
+    #[test]
+    fn what_stands_in_the_example_is_the_default() {
+        let example = loaded(include_str!("../../../../config/espelho.toml")).unwrap();
+        assert_eq!(example, Installation::default());
+    }
+
+    #[test]
+    fn every_key_that_the_example_comments_out_is_one() {
+        let example = include_str!("../../../../config/espelho.toml");
+        let (_, retention) = example.split_once("[retention]").unwrap();
+        let commented = retention.lines().filter_map(|line| line.strip_prefix('#')?.split_once("_days = "));
+        let commented: Vec<String> =
+            commented.map(|(name, days)| format!("{name}_days = {days}\n")).take(5).collect();
+        assert_eq!(commented.len(), 5);
+        let limits = loaded(&format!("[retention]\n{}", commented.concat())).unwrap();
+        let limits = limits.retention.limits(None);
+        assert!(
+            [limits.changes, limits.runs, limits.commands, limits.messages, limits.raw]
+                .iter()
+                .all(Option::is_some)
+        );
+    }
+
+    #[test]
+    fn what_of_a_person_is_kept_is_said_by_field() {
+        let policy = loaded("[privacy]\nname = \"hash\"\ncity = \"leave_out\"\n").unwrap().privacy;
+        let expected = Policy { name: Treatment::Hash, city: Treatment::LeaveOut, ..Policy::default() };
+        assert_eq!(policy, expected);
+        for (text, words) in [
+            (
+                "[privacy]\nnames = \"hash\"\n",
+                "espelho.toml:2: unknown key \"names\"; did you mean \"name\"?",
+            ),
+            ("[privacy]\n\nname = \"drop\"\n", "espelho.toml:3: "),
+            (
+                "[retention]\nraw_day = 90\n",
+                "espelho.toml:2: unknown key \"raw_day\"; did you mean \"raw_days\"?",
+            ),
+            (
+                "[retention]\ninbox_days = 7\neffects_days = 30\n",
+                "espelho.toml:3: retention.effects_days is 30 days, too short to be safe; write 31 or more",
+            ),
+            ("[retention]\ninbox_days = 0\n", "espelho.toml:2: retention.inbox_days is 0 days"),
+            ("[retention]\nraw_days = -1\n", "espelho.toml:2: "),
+        ] {
+            let error = loaded(text).unwrap_err();
+            assert!(error.starts_with(words), "{error}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod installation;
 mod labels;
 mod people;
 mod push;
+mod retention;
 mod secret;
 mod store;
 mod webhook;

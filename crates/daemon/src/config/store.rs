@@ -161,7 +161,7 @@ impl Default for Assumptions {
 pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig, ConfigError> {
     let text = file::read(path)?;
     let file: StoreFile = file::parse(path, &text)?;
-    let at = |name: &str, problem: Text| ConfigError { place: place_of(path, &text, name), problem };
+    let at = |name: &str, problem: Text| ConfigError { place: file::place_of(path, &text, name), problem };
     check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
     let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path)).transpose();
     let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
@@ -213,18 +213,6 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         push,
         inbox,
     })
-}
-
-/// Returns file and line of a key, for mistakes that only its value shows.
-fn place_of(path: &Path, text: &str, name: &str) -> String {
-    let is_it = |line: &str| {
-        let line = line.trim_start().trim_start_matches('[');
-        line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['=', ']']))
-    };
-    match text.lines().position(is_it) {
-        Some(at) => format!("{}:{}", path.display(), at + 1),
-        None => path.display().to_string(),
-    }
 }
 
 fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, Text> {

@@ -27,6 +27,10 @@ config-cadence = "{ $value }" is neither a number of seconds (60), a span ("90s"
 config-labels-directory = labels.directory is empty; write the name of a folder, or leave it out for "labels"
 config-labels-host = labels.hosts: "{ $host }" is no host; write a name like "storage.example", or "*.storage.example" for all below it
 config-labels-format = labels.formats: "{ $format }" is no format of labels; choose from a4, zebra, thermal, zebra_pdf, or "*" for all
+config-retention = retention.{ $key } is { $days ->
+        [one] { $days } day
+       *[other] { $days } days
+    }, too short to be safe; write { $least } or more, or leave the key out
 config-number = { $field } is { $value }; write a number that is 0 or more
 config-webhook-not-public = webhook.public_url "{ $url }" is not reachable from the internet, so production refuses it; write the public address of your proxy
 config-webhook-events = webhook.events names no event; write ["*"] for all

@@ -6,8 +6,12 @@ prune-line = { $table }: { $rows ->
         [one] { $rows } row
        *[other] { $rows } rows
     }, { $size } bytes, of before { $before }
-prune-kept-changes = changes: kept; with --older-than what every consumer has acknowledged goes (nothing without a consumer)
+prune-kept-changes = changes: kept; with retention.changes_days or --older-than what every consumer has acknowledged goes (nothing without a consumer)
 prune-kept-label-files = label_files: kept; labels.keep_days is not set
+prune-kept-sync-runs = sync_runs: kept; retention.runs_days is not set
+prune-kept-commands = commands: kept; retention.commands_days is not set
+prune-kept-messages = messages: kept; retention.messages_days is not set
+prune-kept-raw = raw: kept; retention.raw_days is not set
 prune-left = label_files: { $rows ->
         [one] { $rows } file
        *[other] { $rows } files

@@ -27,6 +27,10 @@ config-cadence = "{ $value }" não é um número de segundos (60), nem um interv
 config-labels-directory = labels.directory está vazio; escreva o nome de uma pasta, ou tire a chave para usar "labels"
 config-labels-host = labels.hosts: "{ $host }" não é um servidor; escreva um nome como "storage.example", ou "*.storage.example" para todos abaixo dele
 config-labels-format = labels.formats: "{ $format }" não é um formato de etiqueta; escolha entre a4, zebra, thermal, zebra_pdf, ou "*" para todos
+config-retention = retention.{ $key } é { $days ->
+        [1] { $days } dia
+       *[other] { $days } dias
+    }, pouco demais para ser seguro; escreva { $least } ou mais, ou tire a chave
 config-number = { $field } é { $value }; escreva um número de 0 para cima
 config-webhook-not-public = webhook.public_url "{ $url }" não é alcançável pela internet, e produção a recusa; escreva o endereço público do seu proxy
 config-webhook-events = webhook.events não cita nenhum evento; escreva ["*"] para todos

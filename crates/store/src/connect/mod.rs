@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::Clock;
+use espelho_model::{Clock, privacy::Privacy};
 use sqlx::{
     ConnectOptions as _, Connection as _, Row as _,
     migrate::{MigrateError, Migrator},
@@ -51,6 +51,8 @@ pub struct Store {
     pub(crate) locks: Locks,
     /// The notifications for other processes.
     pub(crate) notifications: Arc<Notifications>,
+    /// The policy for people's data.
+    pub(crate) privacy: Arc<Privacy>,
     /// The identity of a SQLite mirror's files when they were opened.
     opened: Option<OpenedFiles>,
     /// On SQLite: no restore can replace these files while this lock is held.
@@ -171,6 +173,7 @@ pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, E
                 clock,
                 locks,
                 notifications: Arc::default(),
+                privacy: Arc::default(),
                 opened: None,
                 _in_use: None,
             })
@@ -197,7 +200,8 @@ async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clo
     let (database, inbox) = open_sqlite(url, &path, options).await?;
     let opened = OpenedFiles::of(&path).ok();
     let (locks, notifications) = (Locks::beside(path), Arc::default());
-    Ok(Store { database, inbox, clock, locks, notifications, opened, _in_use: Some(in_use) })
+    let privacy = Arc::default();
+    Ok(Store { database, inbox, clock, locks, notifications, privacy, opened, _in_use: Some(in_use) })
 }
 
 async fn open_sqlite(

@@ -14,7 +14,7 @@ use crate::{
     Error, Prunable,
     driver::{Insert, Row, Tx, Value},
     inbox::{Inbox, watch::CHANNEL},
-    mirror::erased::ErasedSubjects,
+    mirror::{erased::ErasedSubjects, protected},
 };
 
 /// An acknowledgement waits no longer for the mirror's file.
@@ -81,6 +81,7 @@ impl Inbox<'_> {
         let mut values: Vec<Value> = Vec::with_capacity(deliveries.len() * KEEP.columns);
         let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
         for NewDelivery { store, received_at, event, digest, body } in deliveries {
+            let body = protected::delivery(self.privacy, event.as_deref(), body);
             values.extend([
                 store.as_str().into(),
                 received_at.into(),

@@ -8,7 +8,7 @@ pub(crate) mod webhook_secrets;
 
 use std::sync::Arc;
 
-use espelho_model::Clock;
+use espelho_model::{Clock, privacy::Privacy};
 
 use crate::{driver::Database, notifications::Notifications};
 
@@ -18,5 +18,6 @@ pub struct Inbox<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) privacy: &'s Privacy,
     pub(crate) notifications: &'s Notifications,
 }

@@ -5,7 +5,7 @@ use espelho_model::{ContentHash, StoreKey, push::PushState};
 
 use super::Outcome;
 use crate::{
-    Error,
+    Error, Prunable,
     driver::{Row, Value},
     intents::{Commands, IntentWriter},
 };
@@ -60,7 +60,46 @@ impl Command {
     }
 }
 
+macro_rules! old_commands {
+    ($head:literal, $tail:literal) => {
+        concat!(
+            $head,
+            " FROM commands WHERE kind IN ('order.status', 'order.notes', 'labels.generate') \
+             AND state IN ('done', 'ignored', 'superseded') AND COALESCE(done_at, updated_at, created_at) < $1",
+            $tail
+        )
+    };
+}
+
+pub(crate) const PRUNABLE: &str =
+    old_commands!("SELECT count(*), CAST(COALESCE(sum(octet_length(CAST(data AS TEXT))), 0) AS BIGINT)", "");
+pub(crate) const PRUNE: &str =
+    old_commands!("DELETE FROM commands WHERE id IN (SELECT id", " ORDER BY id LIMIT 1000)");
+
 impl Commands<'_> {
+    /// The commands that [`Commands::prune_commands`] would delete, with the bytes of their data.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_commands(self, before: DateTime<Utc>) -> Result<Prunable, Error> {
+        Prunable::of(&self.database.fetch_erp("count old commands", PRUNABLE, vec![before.into()]).await?)
+    }
+
+    /// Deletes commands about orders that were over before `before`; returns their number. Failed, held and doubtful
+    /// ones stay, and so do those about goods, which have no data of a person.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prune_commands(self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            match self.database.execute("prune the commands", PRUNE, vec![before.into()]).await? {
+                0 => return Ok(pruned),
+                some => pruned += some,
+            }
+        }
+    }
+
     /// Whether an open command of this kind exists for a key.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::{
     Error, Lease, Prunable,
     driver::{Database, Row, Tx, Value},
     journal::Journal,
-    mirror::erased::ErasedSubjects,
+    mirror::{erased::ErasedSubjects, protected},
 };
 
 pub(crate) const PLAN: &str = "INSERT INTO effects (store, key, kind, command_id, fingerprint, request, evidence, \
@@ -171,7 +171,7 @@ impl Journal<'_> {
         let Settled { state, code, note, answer } = settled;
         let mut tx = self.begin_journal(lease).await?;
         let answer = match answer {
-            Some(answer) => Some(self.without_person(&mut tx, lease.store(), id, answer).await?),
+            Some(answer) => Some(self.protected(&mut tx, lease.store(), id, answer).await?),
             None => None,
         };
         let values: Vec<Value> = vec![
@@ -186,8 +186,9 @@ impl Journal<'_> {
         tx.commit().await
     }
 
-    /// Takes the person out of an answer about an order whose person was erased.
-    async fn without_person(
+    /// Returns an answer about an order as the policy for people's data lets it be kept, and without a person who was
+    /// erased.
+    async fn protected(
         self,
         tx: &mut Tx,
         store: &StoreKey,
@@ -199,7 +200,8 @@ impl Journal<'_> {
         let Some(order) = subject.strip_prefix(OF_ORDER).map(str::to_owned) else { return Ok(answer) };
         let subject = DeliverySubject { order: Some(order.clone()), conversation: None };
         let erased = ErasedSubjects::among(self.database, tx, store, vec![order], Vec::new()).await?;
-        Ok(if erased.has(&subject) { Person::of(&answer).redact("", &answer) } else { answer })
+        let answer = if erased.has(&subject) { Person::of(&answer).redact("", &answer) } else { answer };
+        Ok(protected::answer(self.privacy, answer))
     }
 
     /// Unsettled effects, in the order of their planning.

@@ -4,7 +4,7 @@ pub(crate) mod effects;
 
 use std::sync::Arc;
 
-use espelho_model::Clock;
+use espelho_model::{Clock, privacy::Privacy};
 
 use crate::driver::Database;
 
@@ -14,4 +14,5 @@ pub struct Journal<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) privacy: &'s Privacy,
 }

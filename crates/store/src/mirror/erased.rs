@@ -9,9 +9,8 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     RawJson, StoreKey,
     order::Order,
-    person::{DeliverySubject, Identifier, Person},
+    person::{DeliverySubject, Person},
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     Error,
@@ -33,12 +32,6 @@ pub(crate) const REMEMBER: Insert = Insert {
     columns: 2,
     tail: "ON CONFLICT (store, order_number) DO NOTHING",
 };
-
-/// Returns the fingerprint of an identifier under the installation's key.
-pub(crate) fn fingerprint(key: &str, identifier: &Identifier) -> String {
-    let text = identifier.canonical();
-    hex::encode(Sha256::new().chain_update(key).chain_update([0]).chain_update(text).finalize())
-}
 
 /// Returns an order without its person.
 pub(crate) fn without_person(mut order: Order) -> Order {
@@ -102,7 +95,7 @@ impl PageTx<'_> {
                 continue;
             }
             let person = Person::of(order.raw.as_str());
-            let prints = person.identifiers().iter().map(|known| fingerprint(&key, known));
+            let prints = person.identifiers().iter().map(|known| known.fingerprint(&key));
             of_person.extend(prints.map(|print| (print, *order)));
         }
         let prints = of_person.iter().map(|(print, _)| print.clone()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use espelho_model::{OrderNumber, ProductId, StoreKey};
+use espelho_model::{OrderNumber, ProductId, StoreKey, person::Person};
 use rust_decimal::Decimal;
 
 use crate::{Error, mirror::Lookups};
@@ -37,7 +37,16 @@ impl Lookups<'_> {
         rows.first().map_or(Ok((None, None)), |row| Ok((row.optional_decimal(0)?, row.optional_decimal(1)?)))
     }
 
-    /// Orders as the marketplace sent them, by number; without those that are gone or not mirrored.
+    /// Returns an order's object as the policy for people's data lets the mirror keep it, to compare it with
+    /// [`Lookups::orders_as_received`].
+    pub fn as_kept(self, order: &str) -> String {
+        match self.privacy.policy().keeps_all() {
+            true => order.to_owned(),
+            false => Person::of(order).protect(self.privacy, "", order),
+        }
+    }
+
+    /// Orders as the marketplace sent them and the policy lets the mirror keep them, by number; without those that are gone or not mirrored.
     ///
     /// # Errors
     /// When the database does not answer.

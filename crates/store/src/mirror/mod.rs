@@ -4,6 +4,7 @@
 //! other aggregates are [`tables`] by description. `lookups`, `staleness` and `missing` tell which values are known
 //! and which rows to read again.
 
+pub(crate) mod blanking;
 pub(crate) mod changes;
 pub(crate) mod consumers;
 pub(crate) mod erased;
@@ -18,6 +19,7 @@ pub(crate) mod orders;
 pub(crate) mod page;
 pub(crate) mod passes;
 pub(crate) mod products;
+pub(crate) mod protected;
 pub(crate) mod push_lookups;
 pub(crate) mod resources;
 pub(crate) mod rows;
@@ -27,7 +29,7 @@ pub(crate) mod tables;
 
 use std::sync::Arc;
 
-use espelho_model::Clock;
+use espelho_model::{Clock, privacy::Privacy};
 
 use self::page::PageTx;
 use crate::driver::Database;
@@ -37,6 +39,7 @@ use crate::driver::Database;
 pub struct Mirror<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) privacy: &'s Privacy,
 }
 
 /// Rows to read again: open orders, orders and products by age, missing and stale sub-resources.
@@ -44,6 +47,7 @@ pub struct Mirror<'s> {
 pub struct Staleness<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) privacy: &'s Privacy,
 }
 
 /// Single mirrored values, by the key of their row.
@@ -51,6 +55,7 @@ pub struct Staleness<'s> {
 pub struct Lookups<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) privacy: &'s Privacy,
 }
 
 /// Labels and their downloaded files.

@@ -1,5 +1,7 @@
 //! Orders and their lines.
 
+use std::sync::Arc;
+
 use espelho_model::{
     ContentHash,
     order::{Order, OrderItem},
@@ -11,6 +13,7 @@ use crate::{
     mirror::{
         MirrorWriter,
         erased::without_person,
+        protected,
         rows::{ResourceStatements, last_of_each},
     },
 };
@@ -95,6 +98,7 @@ impl MirrorWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let privacy = Arc::clone(self.page.privacy());
         let written: Vec<_> = orders.iter().map(|w| (&w.order, w.op == Op::Insert)).collect();
         let erased = self.page.erased_among(&written).await?;
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
@@ -116,10 +120,11 @@ impl MirrorWriter<'_, '_> {
             for write in orders {
                 let OrderWrite { mut order, listing_hash, .. } = write;
                 // That of the object as received, so that the next read finds the order unchanged.
-                let content_hash = order.raw.content_hash();
+                let content_hash = privacy.marked(order.raw.content_hash());
                 if erased.contains(order.number.as_str()) {
                     order = without_person(order);
                 }
+                order = protected::order(&privacy, order);
                 for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
                     lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{Clock, ContentHash, StoreKey};
+use espelho_model::{Clock, ContentHash, StoreKey, privacy::Privacy};
 
 use super::changes::{APPEND, CHANNEL, Op, PendingChange, TAKE_TURN};
 use crate::{
@@ -84,6 +84,11 @@ impl PageTx<'_> {
     /// The store of this write.
     pub(crate) fn store_key(&self) -> &StoreKey {
         self.lease.store()
+    }
+
+    /// The policy for people's data.
+    pub(crate) fn privacy(&self) -> &Arc<Privacy> {
+        &self.lease.privacy
     }
 
     /// The one time for all rows of this write.

@@ -1,7 +1,11 @@
 //! Mirrored values that the push side needs before it sends an intent.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::PriceTier};
+use espelho_model::{
+    OrderNumber, ProductId, RawJson, Sku, StoreKey,
+    privacy::{Field, Treatment},
+    product::PriceTier,
+};
 
 use crate::{
     Error,
@@ -121,7 +125,7 @@ impl Lookups<'_> {
         rows.iter().map(|row| row.text("said")).collect()
     }
 
-    /// The mirrored notes of an order; `None` if the order is not mirrored.
+    /// The mirrored notes of an order; `None` if the order is not mirrored, or its notes are not as they were sent.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -130,6 +134,9 @@ impl Lookups<'_> {
         store: &StoreKey,
         order: &OrderNumber,
     ) -> Result<Option<Option<String>>, Error> {
+        if self.privacy.policy().of(Field::Notes) != Treatment::Keep {
+            return Ok(None);
+        }
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read notes", NOTES, values).await?;
         rows.first().map(|row| row.optional_text("notes")).transpose()

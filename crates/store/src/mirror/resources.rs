@@ -60,6 +60,10 @@ impl Mirror<'_> {
         let rows = self.database.fetch_in("look up rows", mirror_of(resource).known, &first, keys).await?;
         let known = |row: &crate::driver::Row| {
             let [listing_hash, content_hash] = [row.int(1)?, row.int(2)?].map(ContentHash::from_i64);
+            let content_hash = match resource {
+                Resource::Orders => self.privacy.marked(content_hash),
+                Resource::Products => content_hash,
+            };
             Ok((row.text(0)?, Known { listing_hash, content_hash, gone: row.truth(3)? }))
         };
         rows.iter().map(known).collect()

@@ -1,6 +1,6 @@
 //! Which sub-resources of an order were read, when, and with which fingerprint.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, OrderNumber, StoreKey};
@@ -131,7 +131,7 @@ impl Staleness<'_> {
             let name = row.text("part")?;
             let unknown = |_| Error::Corrupt { column: 0, why: format!("{name:?} is no side") };
             let subresource = name.parse().map_err(unknown)?;
-            let content_hash = ContentHash::from_i64(row.int("content_hash")?);
+            let content_hash = self.privacy.marked(ContentHash::from_i64(row.int("content_hash")?));
             Ok(KnownSubresource { subresource, read_at: row.time("read_at")?, content_hash })
         };
         let mut subresources: Vec<KnownSubresource> = rows.iter().map(known).collect::<Result<_, Error>>()?;
@@ -205,6 +205,7 @@ impl StalenessWriter<'_, '_> {
         read: Vec<(OrderNumber, Subresource, ContentHash)>,
     ) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().as_str().to_owned(), self.page.at());
+        let privacy = Arc::clone(self.page.privacy());
         let read = last_of_each(read, |(order, subresource, _)| (order.clone(), *subresource));
         let below_order = read.iter().filter(|(_, subresource, _)| *subresource != Subresource::Order);
         let orders: BTreeSet<String> = below_order.map(|(order, ..)| order.as_str().to_owned()).collect();
@@ -212,7 +213,8 @@ impl StalenessWriter<'_, '_> {
             // The age of an order is that of its shipments, which are read together with everything else.
             let due_at = (subresource == Subresource::Shipments).then_some(at);
             let (order, part) = (order.into_string().into(), subresource.as_str().into());
-            [store.as_str().into(), order, part, at.into(), hash.as_i64().into(), due_at.into()]
+            let hash = privacy.marked(hash).as_i64();
+            [store.as_str().into(), order, part, at.into(), hash.into(), due_at.into()]
         });
         let values = values.collect();
         self.page.tx.insert(&NOTE, values).await?;

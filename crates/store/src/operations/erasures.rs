@@ -28,7 +28,7 @@ use crate::{
     journal::effects::OF_ORDER,
     mirror::{
         changes::{APPEND, CHANNEL, TAKE_TURN},
-        erased::{KEY, REMEMBER, fingerprint},
+        erased::{KEY, REMEMBER},
         page::LOCK_TIMEOUT,
     },
     operations::Erasures,
@@ -213,10 +213,18 @@ impl Erasures<'_> {
         if found.orders.is_empty() {
             start = Identifier::of_text(asked);
             start.retain(|asked| asked.is_of_one_person() || matches!(asked, Identifier::Email(_)));
+            start.extend(self.hashed(&start).await?);
             found.asked.clone_from(&start);
         }
         self.follow(store, start, &mut found).await?;
         Ok((!found.orders.is_empty()).then_some(found))
+    }
+
+    /// Returns identifiers as a policy that hashes them has them in the mirror.
+    async fn hashed(self, identifiers: &[Identifier]) -> Result<Vec<Identifier>, Error> {
+        let rows = self.database.fetch("read the key of erasures", KEY, Vec::new()).await?;
+        let key = rows.first().map(|row| row.text(0)).transpose()?;
+        Ok(key.iter().flat_map(|key| identifiers.iter().map(|known| known.hashed(key))).collect())
     }
 
     /// Tells whether a number is an order's and, in the same store, the customer id of somebody else.
@@ -246,7 +254,7 @@ impl Erasures<'_> {
         let rows = self.database.fetch("read the key of erasures", KEY, Vec::new()).await?;
         let Some(key) = rows.first().map(|row| row.text(0)).transpose()? else { return Ok(None) };
         for identifier in Identifier::of_text(asked) {
-            let print = fingerprint(&key, &identifier);
+            let print = identifier.fingerprint(&key);
             let values = vec![store.as_str().into(), print.into()];
             let rows = self.database.fetch("recognize an erased person", KNOWN, values).await?;
             if let Some(row) = rows.first() {
@@ -385,7 +393,7 @@ impl Erasures<'_> {
         // An address that nobody typed may be another person's too.
         let known = found.person.identifiers().iter();
         let known = known.filter(|known| known.is_of_one_person() || found.asked.contains(known));
-        let prints = known.map(|known| fingerprint(&key, known));
+        let prints = known.map(|known| known.fingerprint(&key));
         let values = prints.flat_map(|print| -> [Value; 3] { [store.into(), print.into(), at.into()] });
         tx.insert(&PERSON, values.collect()).await?;
         let values = found.orders.iter().flat_map(|number| [store.into(), number.as_str().into()]);
@@ -731,6 +739,12 @@ fn spread(id: &str) -> String {
         false => c.to_string(),
     });
     parts.collect()
+}
+
+/// Makes the installation's key, unless there is one.
+pub(crate) async fn make_key(database: &Database) -> Result<(), Error> {
+    let values = vec![random_key()?.into()];
+    database.execute("make the key of erasures", MAKE_KEY, values).await.map(drop)
 }
 
 fn random_key() -> Result<String, Error> {

@@ -1,8 +1,9 @@
 //! The record of runs: `sync_runs`.
 
+use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Counts};
 
-use crate::{Error, Lease, operations::Runs};
+use crate::{Error, Lease, Prunable, operations::Runs};
 
 pub(crate) const ABANDON: &str =
     "UPDATE sync_runs SET state = 'interrupted', finished_at = $2 WHERE store = $1 AND state = 'running'";
@@ -88,12 +89,54 @@ impl Runs<'_> {
         self.has_run(store, WALKED_ORDERS).await
     }
 
+    /// The runs that [`Runs::prune_runs`] would delete, with the bytes of their words.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prunable_runs(self, before: DateTime<Utc>) -> Result<Prunable, Error> {
+        Prunable::of(&self.database.fetch("count old runs", PRUNABLE, vec![before.into()]).await?)
+    }
+
+    /// Deletes runs that ended before `before`; returns their number. Of each store the last twenty stay, and those
+    /// since the last complete one: what an unknown SKU or a missing order means follows from it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prune_runs(self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            match self.database.execute("prune the runs", PRUNE, vec![before.into()]).await? {
+                0 => return Ok(pruned),
+                some => pruned += some,
+            }
+        }
+    }
+
     async fn has_run(self, store: &StoreKey, sql: &'static str) -> Result<bool, Error> {
         let rows = self.database.fetch("look for a run", sql, vec![store.as_str().into()]).await?;
         Ok(!rows.is_empty())
     }
 }
 
+macro_rules! old_runs {
+    ($head:literal, $tail:literal) => {
+        concat!(
+            $head,
+            " FROM sync_runs AS r WHERE finished_at < $1 AND state <> 'running' \
+             AND EXISTS (SELECT 1 FROM sync_runs AS l WHERE l.store = r.store AND l.id > r.id \
+             AND l.passes LIKE '%products:complete%' \
+             AND (l.passes LIKE '%orders:complete%' OR l.passes LIKE '%orders:whole%') AND l.state = 'complete') \
+             AND (SELECT count(*) FROM (SELECT 1 FROM sync_runs AS l WHERE l.store = r.store AND l.id > r.id \
+             LIMIT 20) AS later) = 20",
+            $tail
+        )
+    };
+}
+
+pub(crate) const PRUNABLE: &str =
+    old_runs!("SELECT count(*), CAST(COALESCE(sum(octet_length(COALESCE(error, ''))), 0) AS BIGINT)", "");
+pub(crate) const PRUNE: &str =
+    old_runs!("DELETE FROM sync_runs WHERE id IN (SELECT id", " ORDER BY id LIMIT 1000)");
 pub(crate) const LAST: &str = "SELECT state FROM sync_runs WHERE store = $1 ORDER BY id DESC LIMIT 20";
 pub(crate) const ALL_PRODUCTS: &str =
     "SELECT 1 FROM sync_runs WHERE store = $1 AND passes LIKE '%products:complete%' LIMIT 1";

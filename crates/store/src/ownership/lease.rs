@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::{Clock, StoreKey, time::fixed_width};
+use espelho_model::{Clock, StoreKey, privacy::Privacy, time::fixed_width};
 use tokio::sync::watch;
 
 use super::{
@@ -42,6 +42,8 @@ pub struct Lease {
     database: Database,
     clock: Arc<dyn Clock>,
     pub(crate) notifications: Arc<Notifications>,
+    /// The policy for people's data in what is written under this lease.
+    pub(crate) privacy: Arc<Privacy>,
 }
 
 impl Lease {
@@ -135,6 +137,7 @@ impl Leases<'_> {
             database: self.database.clone(),
             clock: Arc::clone(self.clock),
             notifications: Arc::clone(self.notifications),
+            privacy: Arc::clone(self.privacy),
         })
     }
 

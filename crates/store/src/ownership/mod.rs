@@ -11,7 +11,7 @@ pub(crate) mod server_locks;
 
 use std::sync::Arc;
 
-use espelho_model::Clock;
+use espelho_model::{Clock, privacy::Privacy};
 
 use self::locks::Locks;
 use crate::{driver::Database, notifications::Notifications};
@@ -23,4 +23,5 @@ pub struct Leases<'s> {
     pub(crate) clock: &'s Arc<dyn Clock>,
     pub(crate) locks: &'s Locks,
     pub(crate) notifications: &'s Arc<Notifications>,
+    pub(crate) privacy: &'s Arc<Privacy>,
 }

@@ -215,6 +215,13 @@ conformance! {
         an_older_order_of_an_erased_person_is_recognized_and_a_younger_one_is_not,
         a_person_is_found_by_each_identifier_with_all_orders,
         what_stands_for_many_identifies_nobody;
+    privacy:
+        what_the_policy_leaves_out_reaches_no_table,
+        what_the_policy_keeps_is_kept_to_the_byte,
+        a_row_is_unchanged_under_its_policy_and_written_again_under_another,
+        a_hashed_person_stays_one_person_and_is_found_to_be_forgotten,
+        old_objects_and_messages_are_blanked_once_and_stay_so,
+        old_runs_and_commands_go_except_what_later_work_relies_on;
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
         a_store_that_another_works_on_is_not_unknown,

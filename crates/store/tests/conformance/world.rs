@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use espelho_model::{ContentHash, StoreKey, order::Order, product::Product};
+use espelho_model::{ContentHash, StoreKey, order::Order, privacy::Policy, product::Product};
 use espelho_store::{Error, Lease, Op, OrderWrite, PageTx, ProductWrite, Store};
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, migrate::Migrator, postgres::PgConnectOptions,
@@ -37,6 +37,7 @@ pub(crate) struct World {
 enum Home {
     Directory { _held: TempDir },
     Database { _held: Box<FreshDatabase> },
+    Lent,
 }
 
 impl World {
@@ -89,6 +90,13 @@ impl World {
     /// Opens the same database once more, as another process would.
     pub(crate) async fn open_again(&self) -> Result<Store, Error> {
         Store::open(&self.url, Arc::<HandClock>::clone(&self.clock)).await
+    }
+
+    /// The same database with a policy for people's data; it must not outlive this one.
+    pub(crate) async fn under(&self, policy: Policy) -> Self {
+        let store = self.store.clone().with_privacy(policy).await.unwrap();
+        let (clock, tables) = (Arc::clone(&self.clock), Tables::open(&self.url).await);
+        Self { store, clock, tables, url: self.url.clone(), _home: Home::Lent }
     }
 
     /// The lease of `minha-loja`.

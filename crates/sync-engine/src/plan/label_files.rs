@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use espelho_model::LabelId;
 use espelho_store::ReadyLabel;
+
+use super::retention::days_before;
 
 /// The labels whose files are missing on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub fn orphans(there: Vec<String>, on_record: &HashSet<String>) -> Vec<String> {
 
 /// Returns until when a label must have been void for its file to be removed, if files are removed at all.
 pub fn void_until(keep_days: Option<u32>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    Some(now - TimeDelta::days(keep_days?.into()))
+    Some(days_before(keep_days?, now))
 }
 
 /// A walk over the labels that are ready, some at a time.
@@ -65,6 +67,8 @@ impl ReadyWalk {
 #[cfg(test)]
 mod tests {
     use espelho_model::{ContentHash, OrderNumber};
+
+    use chrono::TimeDelta;
 
     use super::*;
 

@@ -34,7 +34,7 @@ pub(super) struct Report {
 type Line = (&'static str, Prunable, Option<DateTime<Utc>>);
 
 impl Report {
-    fn lines(&self) -> [Line; 4] {
+    fn lines(&self) -> [Line; 8] {
         let Self { cutoffs, old, deleted, files } = self;
         // The service may have deleted some of what was counted.
         let rows =
@@ -50,6 +50,10 @@ impl Report {
             ("effects", rows(old.effects, deleted.map(|deleted| deleted.effects)), Some(cutoffs.effects)),
             ("changes", rows(old.changes, deleted.map(|deleted| deleted.changes)), cutoffs.changes),
             ("label_files", void, cutoffs.label_files),
+            ("sync_runs", rows(old.runs, deleted.map(|deleted| deleted.runs)), cutoffs.runs),
+            ("commands", rows(old.commands, deleted.map(|deleted| deleted.commands)), cutoffs.commands),
+            ("messages", rows(old.messages, deleted.map(|deleted| deleted.messages)), cutoffs.messages),
+            ("raw", rows(old.raw, deleted.map(|deleted| deleted.raw)), cutoffs.raw),
         ]
     }
 
@@ -98,6 +102,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use espelho_model::text::Language;
+    use espelho_sync_engine::plan::retention::Retention;
 
     use super::*;
 
@@ -109,11 +114,22 @@ mod tests {
             void: some(rows, 1_000),
             is_left,
         };
+        let retention = Retention { label_files: keep_days, raw: keep_days, ..Retention::default() };
         let files = vec![line("a", 2, false), line("b", 3, true), line("c", 4, false)];
         Report {
-            cutoffs: Cutoffs::of_service(keep_days, now),
-            old: OldRecords { deliveries: some(9, 1_234_567), effects: some(5, 10), changes: some(0, 0) },
-            deleted: (!is_dry_run).then_some(Deleted { deliveries: 8, effects: 5, changes: 0 }),
+            cutoffs: Cutoffs::of_service(&retention, true, now),
+            old: OldRecords {
+                deliveries: some(9, 1_234_567),
+                effects: some(5, 10),
+                raw: some(3, 30),
+                ..OldRecords::default()
+            },
+            deleted: (!is_dry_run).then_some(Deleted {
+                deliveries: 8,
+                effects: 5,
+                raw: 3,
+                ..Deleted::default()
+            }),
             files: if keep_days.is_some() { files } else { Vec::new() },
         }
     }
@@ -136,7 +152,8 @@ mod tests {
             let (kept, left) = (report(true, None).as_text(locale), report(false, Some(30)).as_text(locale));
             assert!(!kept.contains("prune-") && kept.contains("labels.keep_days"), "{kept}");
             assert!(kept.contains("--older-than") && !left.contains("labels.keep_days"), "{kept}\n{left}");
-            assert_eq!((kept.lines().count(), left.lines().count()), (5, 6), "{left}");
+            assert!(kept.contains("retention.raw_days") && !left.contains("retention.raw_days"), "{kept}");
+            assert_eq!((kept.lines().count(), left.lines().count()), (9, 10), "{left}");
         }
         let english = report(false, Some(30)).as_text(Locale::of(Language::English));
         assert!(english.contains("webhook_inbox: 8 rows, 1,234,567 bytes"), "{english}");

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, sync::OnceLock};
 
-use crate::driver::Insert;
+use crate::{driver::Insert, mirror::protected::REPORT};
 
 /// A mirrored table. Its columns, in this order: store, the scope's column, the id, `content_hash`, `mirrored_at`,
 /// the values, `raw`; besides these `gone_at` and the columns of [`Table::voiding`].
@@ -91,6 +91,22 @@ impl Table {
         let statements = self.statements();
         let alone = [statements.live].into_iter().chain(statements.confirm).collect();
         (alone, [statements.known, statements.gone], &statements.upsert)
+    }
+
+    /// The name under which a person is read in its rows; `None` for a table about no person.
+    pub(super) fn personal(&self) -> Option<&'static str> {
+        match self.scope {
+            Scope::InKey("order_number") | Scope::Beside("order_number") => Some(""),
+            Scope::Beside("conversation_id") => Some(REPORT),
+            Scope::Store if ["conversations", "occurrences"].contains(&self.name) => Some(REPORT),
+            _ => None,
+        }
+    }
+
+    /// True if another policy for people's data writes its rows again. Where that voids a file, it would be fetched
+    /// again; and data that comes in parts is compared by the database.
+    pub(super) fn is_marked(&self) -> bool {
+        self.personal().is_some() && self.voided.is_empty() && self.merge.is_none()
     }
 
     /// The table's name.

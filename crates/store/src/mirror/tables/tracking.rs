@@ -1,9 +1,14 @@
 //! The tracking of shipments, from a route of its own.
 
+use std::sync::Arc;
+
 use espelho_model::{OrderNumber, RawJson, person::Person, sync::Counts, tracking::OrderTracking};
 
 use super::shipments::SHIPMENTS;
-use crate::{Error, Op, mirror::MirrorWriter};
+use crate::{
+    Error, Op,
+    mirror::{MirrorWriter, protected},
+};
 
 pub(crate) const WRITE: &str = "UPDATE shipments SET tracking_url = $4, estimated_delivery_at = $5, tracking = $6, \
     mirrored_at = $7 WHERE store = $1 AND order_number = $2 AND id = $3 AND gone_at IS NULL \
@@ -25,6 +30,7 @@ impl MirrorWriter<'_, '_> {
         let mut counts = Counts::default();
         let is_erased = !self.page.erased_orders(vec![order.as_str().to_owned()]).await?.is_empty();
         let person = Person::of(tracking.raw.as_str());
+        let privacy = Arc::clone(self.page.privacy());
         for way in tracking.shipments {
             counts.seen += 1;
             let Some(id) = way.id else { continue };
@@ -32,11 +38,14 @@ impl MirrorWriter<'_, '_> {
                 true => RawJson::new(&person.redact("tracking", way.raw.as_str())),
                 false => way.raw,
             };
+            let raw = protected::part(&privacy, &tracking.raw, "tracking", raw);
+            let url =
+                way.tracking_url.and_then(|url| person.protect_column(&privacy, "", "tracking_url", url));
             let values = vec![
                 self.page.store_key().as_str().into(),
                 order.as_str().into(),
                 id.as_str().into(),
-                way.tracking_url.into(),
+                url.into(),
                 way.estimated_delivery_at.into(),
                 raw.into(),
                 self.page.at().into(),

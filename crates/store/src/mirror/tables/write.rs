@@ -1,6 +1,9 @@
 //! Comparing, writing, marking as gone, appending to the feed: the same for every mirrored table.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, sync::Counts};
@@ -12,7 +15,7 @@ use super::{
 use crate::{
     Error, Op,
     driver::Value,
-    mirror::{TableWriter, rows::last_of_each},
+    mirror::{TableWriter, protected, rows::last_of_each},
 };
 
 impl Scope {
@@ -38,6 +41,10 @@ impl TableWriter<'_, '_> {
         let mut records = last_of_each(records, |record| record.id.clone());
         if let (Scope::Beside(_), Some(parent)) = (table.scope, parent) {
             records = records.into_iter().map(|record| record.under(parent)).collect();
+        }
+        if table.is_marked() {
+            let privacy = Arc::clone(self.page.privacy());
+            records.iter_mut().for_each(|record| record.hash = privacy.marked(record.hash));
         }
         let seen = count(records.len());
         let known = self.known_rows(table, parent, records.iter()).await?;
@@ -185,7 +192,12 @@ impl TableWriter<'_, '_> {
         rows.iter().map(known).collect()
     }
 
-    fn append_values(&self, to: &mut Vec<Value>, table: &Table, parent: Option<&str>, record: Record) {
+    /// Appends a row as the policy for people's data lets it be kept.
+    fn append_values(&self, to: &mut Vec<Value>, table: &Table, parent: Option<&str>, mut record: Record) {
+        if let Some(name) = table.personal() {
+            let Record { values, raw, .. } = &mut record;
+            protected::row(self.page.privacy(), name, table.values, values, raw);
+        }
         debug_assert_eq!(record.values.len(), table.values.len(), "values of {}", table.name);
         to.push(self.page.store_key().as_str().into());
         if !matches!(table.scope, Scope::Store) {

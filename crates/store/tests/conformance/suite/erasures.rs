@@ -14,9 +14,9 @@ use crate::{
     world::{World, minha_loja},
 };
 
-const NAME: &str = "Canária Ninguém";
-const EMAIL: &str = "canaria.ninguem@example.com";
-const CPF: &str = "529.982.247-25";
+pub(super) const NAME: &str = "Canária Ninguém";
+pub(super) const EMAIL: &str = "canaria.ninguem@example.com";
+pub(super) const CPF: &str = "529.982.247-25";
 const PHONE: &str = "+55 11 91234-5678";
 const STREET: &str = "Rua da Canária Perdida";
 const CANARIES: [&str; 6] = [NAME, EMAIL, CPF, "52998224725", PHONE, STREET];
@@ -30,7 +30,7 @@ fn raw(value: &serde_json::Value) -> RawJson {
     RawJson::new(&value.to_string())
 }
 
-fn order_of_canary(number: &str, status: &str) -> Order {
+pub(super) fn order_of_canary(number: &str, status: &str) -> Order {
     let item = json!({"id": "1", "name": "Caneca", "notes": NAME, "unit_price": 9.955});
     let body = json!({"order_number": number, "status": status, "customer": person(), "items": [item],
         "metadata": {"gift": {"to": NAME}}, "shipping": {"carrier_name": "Correios", "to": format!("{STREET}, 5")}});
@@ -47,7 +47,7 @@ fn order_of_canary(number: &str, status: &str) -> Order {
     }
 }
 
-async fn write_below(world: &World, lease: &Lease, number: &str) {
+pub(super) async fn write_below(world: &World, lease: &Lease, number: &str) {
     let number = OrderNumber::new(number);
     let mut tx = world.store.begin(lease).await.unwrap();
     let mut document = invoice("1", "issued");
@@ -76,19 +76,19 @@ async fn write_below(world: &World, lease: &Lease, number: &str) {
     tx.commit().await.unwrap();
 }
 
-async fn deliver(world: &World, body: &serde_json::Value) {
+pub(super) async fn deliver(world: &World, event: Option<&str>, body: &serde_json::Value) {
     let body = body.to_string();
     let delivery = NewDelivery {
         store: minha_loja(),
         received_at: opening_hour(),
-        event: None,
+        event: event.map(str::to_owned),
         digest: "0".repeat(64),
         body: body.into_bytes(),
     };
     world.store.inbox().keep_deliveries(vec![delivery]).await.unwrap();
 }
 
-async fn act(world: &World, lease: &Lease, number: &str) {
+pub(super) async fn act(world: &World, lease: &Lease, number: &str) {
     let effect = NewEffect {
         key: format!("order/{number}"),
         kind: "order.notes",
@@ -105,7 +105,7 @@ async fn act(world: &World, lease: &Lease, number: &str) {
 }
 
 /// The tables that have a text of the person, with that text.
-async fn canaries(world: &World) -> Vec<String> {
+pub(super) async fn canaries(world: &World) -> Vec<String> {
     let mut found = Vec::new();
     for table in world.tables.names().await {
         let rows = format!("{:?}", world.tables.all(&table).await);
@@ -123,10 +123,15 @@ async fn mirrored(world: &World) -> Lease {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order_of_canary("N-1", "paid"), order("N-2", "paid")]).await;
     write_below(world, &lease, "N-1").await;
-    deliver(world, &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}))
-        .await;
     deliver(
         world,
+        None,
+        &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}),
+    )
+    .await;
+    deliver(
+        world,
+        None,
         &json!({"event": "conversation.message", "data": {"conversation_id": "CV-1", "body": PHONE}}),
     )
     .await;
@@ -210,10 +215,15 @@ pub(crate) async fn what_is_written_of_an_erased_order_has_no_person(world: &Wor
     }
     world.tables.execute("UPDATE occurrences SET title = NULL").await;
     write_below_without_occurrence(world, &lease).await;
-    deliver(world, &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}))
-        .await;
     deliver(
         world,
+        None,
+        &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}),
+    )
+    .await;
+    deliver(
+        world,
+        None,
         &json!({"event": "conversation.message", "data": {"conversation_id": "CV-1", "body": NAME}}),
     )
     .await;

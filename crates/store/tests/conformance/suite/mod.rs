@@ -18,6 +18,7 @@ pub(crate) mod opening;
 pub(crate) mod orders;
 pub(crate) mod passes;
 pub(crate) mod pauses;
+pub(crate) mod privacy;
 pub(crate) mod products;
 pub(crate) mod profile;
 pub(crate) mod rate;

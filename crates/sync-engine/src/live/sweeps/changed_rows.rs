@@ -73,9 +73,11 @@ impl<'c> ChangedRows<'c> {
         if settled.is_empty() {
             return Ok(changed);
         }
-        let received = self.context.store.lookups().orders_as_received(&self.context.key, settled).await?;
+        let lookups = self.context.store.lookups();
+        let received = lookups.orders_as_received(&self.context.key, settled).await?;
         let is_mirrored = |row: &ListedRow| {
-            received.get(&row.key).is_some_and(|received| is_already_mirrored(&row.text, received))
+            let is_kept = |received: &String| is_already_mirrored(&lookups.as_kept(&row.text), received);
+            received.get(&row.key).is_some_and(is_kept)
         };
         let (mirrored, news): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_mirrored);
         self.rows.relist_orders(&mirrored, known).await?;

@@ -5,9 +5,8 @@ use espelho_api_client::limit::Lane;
 use crate::{
     Error, StoreContext,
     live::identity::StoreIdentity,
-    plan::retention::Cutoffs,
     pull::{WholeReader, is_final},
-    retention::delete_old,
+    retention::{blank_old, cutoffs_of_service, delete_old},
 };
 
 /// Reads and mirrors the store's session and page.
@@ -31,9 +30,11 @@ pub(in crate::live) async fn sweep_profile(
     }
 }
 
-/// Deletes deliveries that were handled long ago, and old effects of the journal.
+/// Deletes and blanks what the retention policy does not keep any longer. The label keeper removes files.
 pub(super) async fn prune(context: &StoreContext) -> Result<(), Error> {
-    // The label keeper removes files.
-    let cutoffs = Cutoffs::of_service(None, context.clock.now());
-    delete_old(&context.store, &cutoffs).await.map(drop).map_err(Error::from)
+    let StoreContext { store, key, retention, clock, .. } = context;
+    let cutoffs = cutoffs_of_service(store, retention, clock.now()).await?;
+    let deleted = delete_old(store, &cutoffs).await;
+    let blanked = blank_old(store, key, &cutoffs).await;
+    deleted.map(drop).and(blanked.map(drop)).map_err(Error::from)
 }

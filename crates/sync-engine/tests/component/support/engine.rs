@@ -97,6 +97,7 @@ impl Parts {
             progress: Arc::new(Silent),
             stop,
             gone_guard: self.gone_guard,
+            retention: espelho_sync_engine::plan::retention::Retention::default(),
             page_parameter: "page".to_owned(),
             labels: self.labels.clone(),
             writing: Arc::default(),
