@@ -65,7 +65,8 @@ pub(crate) async fn nothing_of_the_person_comes_back(kind: Kind) {
     assert_eq!(erased["compact"], true);
     assert_eq!(canary::canaries_in(erased.to_string().as_bytes()).count(), 0, "{erased}");
     assert!(!keeping.installation.dir().join(FILE).exists(), "the label is removed");
-    assert_eq!(keeping.ask("SELECT file FROM label_files").await, Vec::<String>::new());
+    let label = format!("SELECT file FROM label_files WHERE order_number = '{NUMBER}'");
+    assert_eq!(keeping.ask(&label).await, Vec::<String>::new());
     assert_eq!(canary::in_database(&keeping, kind).await, Vec::<String>::new());
 
     assert_eq!(keeping.deliver(&canary::delivery()).await, 200);
@@ -106,7 +107,7 @@ pub(crate) async fn nothing_of_the_person_comes_back(kind: Kind) {
     assert_eq!(canary::in_database(&keeping, kind).await, Vec::<String>::new());
     // Every file of the installation, the log and the labels too; the backup from before has the person, and is named.
     let (found, files) = canary::in_files(keeping.installation.dir(), "backups");
-    assert!(found.is_empty() && files > 3, "{files} {found:?}");
+    assert!(found.is_empty() && files >= 3, "{files} {found:?}");
     let bodies = receiving::bodies(&keeping.installation).await;
     assert!(bodies.iter().any(|body| body.contains(NUMBER)), "deliveries are kept without the person");
     let records = keeping.mirror().await.rows("erasures").await;
