@@ -44,6 +44,7 @@ pub use intents::{
     release::{HeldRow, IntentKind, IntentRow, TroubledRow},
     stock::StockIntent,
     unknown_stores::RowWords,
+    unreadable::UnreadableWalk,
     write::{DesiredPrice, DesiredStock},
 };
 pub use journal::{
@@ -104,4 +105,4 @@ pub use prunable::Prunable;
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
-pub use statements::{prepare_all, statements_of_sweeps};
+pub use statements::{prepare_all, statements_of_sweeps, statements_of_turns};

@@ -52,6 +52,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0046_quarantine",
     "0049_row_counts",
     "0050_erasures",
+    "0060_urgent_intents",
 );
 
 /// The second file, beside it.
@@ -93,6 +94,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0046_quarantine",
     "0049_row_counts",
     "0050_erasures",
+    "0060_urgent_intents",
 );
 
 #[cfg(test)]

@@ -202,6 +202,10 @@ const PLAIN: &[&str] = &[
     intents::commands::IS_COMING,
     intents::open_pages::COMMANDS,
     intents::open_pages::EMPTIES,
+    intents::open_pages::FIRST_STATUSES,
+    intents::open_pages::LATEST_STATUSES,
+    intents::open_pages::LEVEL,
+    intents::open_pages::ZEROES,
     intents::open_pages::PRICES,
     intents::open_pages::REFUSE,
     intents::open_pages::STOCK,
@@ -395,6 +399,27 @@ pub fn statements_of_sweeps() -> [(&'static str, &'static str); 6] {
         ("due", staleness::DUE),
         ("unscheduled", staleness::UNSCHEDULED),
         ("products", staleness::PRODUCTS),
+    ]
+}
+
+/// What the scan of the ERP's open rows reads turn by turn, by name, so that a test can see that none of it reads more
+/// than it returns.
+pub fn statements_of_turns() -> [(&'static str, &'static str); 14] {
+    [
+        ("levels", intents::open_pages::STOCK),
+        ("level", intents::open_pages::LEVEL),
+        ("zeroes", intents::open_pages::ZEROES),
+        ("count of zeroes", intents::open_pages::EMPTIES),
+        ("commands", intents::open_pages::COMMANDS),
+        ("latest statuses", intents::open_pages::LATEST_STATUSES),
+        ("first statuses", intents::open_pages::FIRST_STATUSES),
+        ("command of a kind", intents::commands::IS_COMING),
+        ("prices", intents::open_pages::PRICES),
+        ("long levels", intents::unreadable::TOO_LONG[0]),
+        ("long prices", intents::unreadable::TOO_LONG[1]),
+        ("unreadable levels", intents::unreadable::STOCK[0]),
+        ("unreadable commands", intents::unreadable::COMMANDS[0]),
+        ("stores with new commands", intents::outbox::WANTING[2]),
     ]
 }
 

@@ -19,28 +19,67 @@ pub const SHORT_DATA: i64 = 2048;
 /// Data of a command up to this length, in bytes, is carried out.
 pub const MOST_DATA: i64 = 1 << 20;
 
-pub(crate) const COMMANDS: &str = "SELECT id, substr(kind, 1, 200) AS kind, substr(key, 1, 1000) AS key, \
-    CASE WHEN octet_length(CAST(data AS TEXT)) <= 2048 THEN CAST(data AS TEXT) END AS short_data, \
-    CAST(COALESCE(octet_length(CAST(data AS TEXT)), 0) AS BIGINT) AS data_bytes, \
-    (length(kind) > 200 OR length(key) > 1000 OR COALESCE(octet_length(CAST(data AS TEXT)), 0) > 1048576) AS \
-    is_too_large, state, created_at, error_code FROM commands \
-    WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
-/// A row with a key or quantity of more than 800 bytes is left out: `fail_too_long` answers it.
-pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT) AS written, e.state, e.updated_at, \
-    p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, \
-    CAST(s.reserved_quantity AS TEXT) AS reserved, \
-    CAST(s.available_quantity AS TEXT) AS available, e.error_code, e.revision \
-    FROM erp_stock e \
-    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
-    IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND e.sku >= $2 \
-    AND (e.sku > $2 OR e.location_id > $3) AND octet_length(e.sku) <= 800 AND octet_length(e.location_id) <= 800 \
-    AND octet_length(CAST(e.quantity AS TEXT)) <= 800 ORDER BY e.sku, e.location_id LIMIT $4";
-pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) AS revision FROM erp_prices e \
+/// The columns of an open command, as [`open_command`] reads them.
+macro_rules! command_columns {
+    () => {
+        "SELECT id, substr(kind, 1, 200) AS kind, substr(key, 1, 1000) AS key, \
+         CASE WHEN octet_length(CAST(data AS TEXT)) <= 2048 THEN CAST(data AS TEXT) END AS short_data, \
+         CAST(COALESCE(octet_length(CAST(data AS TEXT)), 0) AS BIGINT) AS data_bytes, \
+         (length(kind) > 200 OR length(key) > 1000 OR COALESCE(octet_length(CAST(data AS TEXT)), 0) > 1048576) AS \
+         is_too_large, state, created_at, error_code FROM commands "
+    };
+}
+/// The columns of an open level, as `stock::intent` reads them. A row with a key or quantity of more than 800 bytes is
+/// left out: `fail_too_long` answers it.
+macro_rules! levels {
+    ($rest:literal) => {
+        concat!(
+            "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT) AS written, e.state, e.updated_at, \
+             p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, \
+             CAST(s.reserved_quantity AS TEXT) AS reserved, \
+             CAST(s.available_quantity AS TEXT) AS available, e.error_code, e.revision \
+             FROM erp_stock e \
+             LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+             LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id \
+             AND s.gone_at IS NULL \
+             WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND octet_length(e.sku) <= 800 \
+             AND octet_length(e.location_id) <= 800 AND octet_length(CAST(e.quantity AS TEXT)) <= 800 ",
+            $rest
+        )
+    };
+}
+
+pub(crate) const COMMANDS: &str = concat!(
+    command_columns!(),
+    "WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3"
+);
+/// The latest statuses that are not waiting, the last first.
+pub(crate) const LATEST_STATUSES: &str = concat!(
+    command_columns!(),
+    "WHERE store = $1 AND kind = 'order.status' AND state IN ('new', 'sending') ORDER BY id DESC LIMIT $2"
+);
+/// The first statuses that are not waiting, without those that an earlier command on the same key is ahead of.
+pub(crate) const FIRST_STATUSES: &str = concat!(
+    command_columns!(),
+    "WHERE id IN (SELECT id FROM (SELECT id, key FROM commands WHERE store = $1 AND kind = 'order.status' \
+     AND state IN ('new', 'sending') ORDER BY id LIMIT $2) c WHERE NOT EXISTS (SELECT 1 FROM commands e \
+     WHERE e.store = $1 AND substr(e.key, 1, 100) = substr(c.key, 1, 100) AND e.key = c.key AND e.id < c.id \
+     AND e.state IN ('new', 'waiting', 'sending'))) ORDER BY id"
+);
+pub(crate) const STOCK: &str =
+    levels!("AND e.sku >= $2 AND (e.sku > $2 OR e.location_id > $3) ORDER BY e.sku, e.location_id LIMIT $4");
+/// Levels that go to zero and were not sent.
+pub(crate) const ZEROES: &str = levels!(
+    "AND e.quantity = 0 AND e.state <> 'sending' AND e.sku >= $2 AND (e.sku > $2 OR e.location_id > $3) \
+     ORDER BY e.sku, e.location_id LIMIT $4"
+);
+/// A level as it is now, where it is still wanted as it was read.
+pub(crate) const LEVEL: &str =
+    levels!("AND e.sku = $2 AND e.location_id = $3 AND CAST(e.quantity AS TEXT) = $4 AND e.revision = $5");
+pub(crate) const PRICES: &str = "SELECT e.sku, min(p.id) AS id, max(e.revision) AS revision FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') AND octet_length(e.sku) <= 800 \
-    GROUP BY e.sku, p.id ORDER BY e.sku LIMIT $3";
+    GROUP BY e.sku ORDER BY e.sku LIMIT $3";
 /// Answers a command by its number alone.
 pub(crate) const REFUSE: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $5, \
     updated_at = $6, done_at = $6 WHERE store = $7 AND id = $8 AND state IN ('new', 'waiting', 'sending')";
@@ -49,7 +88,7 @@ pub(crate) const EMPTIES: &str = "SELECT CAST(count(*) AS BIGINT) AS zeroes FROM
     JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
     IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting') AND e.quantity = 0 \
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND e.state <> 'sending' AND e.quantity = 0 \
     AND (s.quantity IS NULL OR s.quantity <> 0)";
 
 /// An open command without long data.
@@ -117,6 +156,33 @@ impl Commands<'_> {
         rows.iter().map(open_command).collect()
     }
 
+    /// The latest open statuses that do not wait, the last first: at most [`PAGE_ROWS`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn latest_statuses(self, store: &StoreKey) -> Result<Vec<OpenCommand>, Error> {
+        self.statuses("read the latest statuses", LATEST_STATUSES, store).await
+    }
+
+    /// Of the first [`PAGE_ROWS`] open statuses that do not wait those that no open command on the same key is ahead
+    /// of, the oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn first_statuses(self, store: &StoreKey) -> Result<Vec<OpenCommand>, Error> {
+        self.statuses("read the first statuses", FIRST_STATUSES, store).await
+    }
+
+    async fn statuses(
+        self,
+        operation: &'static str,
+        sql: &'static str,
+        store: &StoreKey,
+    ) -> Result<Vec<OpenCommand>, Error> {
+        let rows = self.database.fetch_erp(operation, sql, vec![store.as_str().into(), rows()]).await?;
+        rows.iter().map(open_command).collect()
+    }
+
     /// A command with all of its data, if it is still open.
     ///
     /// # Errors
@@ -159,9 +225,51 @@ impl Intents<'_> {
         store: &StoreKey,
         after: Option<&StockIntent>,
     ) -> Result<Vec<StockIntent>, Error> {
+        self.levels("read a page of wanted stock", STOCK, store, after).await
+    }
+
+    /// The open desired levels of zero that were not sent, behind a SKU and location: at most [`PAGE_ROWS`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_zeroes_page(
+        self,
+        store: &StoreKey,
+        after: Option<&StockIntent>,
+    ) -> Result<Vec<StockIntent>, Error> {
+        self.levels("read a page of wanted zeroes", ZEROES, store, after).await
+    }
+
+    /// A desired level beside what the mirror has by now; `None` where it is no longer wanted as it was read.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn current_level(
+        self,
+        store: &StoreKey,
+        level: &StockIntent,
+    ) -> Result<Option<StockIntent>, Error> {
+        let values = vec![
+            store.as_str().into(),
+            level.sku.as_str().into(),
+            level.location.as_str().into(),
+            level.written.as_str().into(),
+            level.revision.into(),
+        ];
+        let rows = self.database.fetch_erp("read a wanted level again", LEVEL, values).await?;
+        rows.first().map(stock::intent).transpose()
+    }
+
+    async fn levels(
+        self,
+        operation: &'static str,
+        sql: &'static str,
+        store: &StoreKey,
+        after: Option<&StockIntent>,
+    ) -> Result<Vec<StockIntent>, Error> {
         let (sku, location) = after.map_or(("", ""), |level| (level.sku.as_str(), level.location.as_str()));
         let values = vec![store.as_str().into(), sku.into(), location.into(), rows()];
-        let rows = self.database.fetch_erp("read a page of wanted stock", STOCK, values).await?;
+        let rows = self.database.fetch_erp(operation, sql, values).await?;
         rows.iter().map(stock::intent).collect()
     }
 

@@ -3,9 +3,10 @@
 use crate::intents::Intents;
 use crate::{Error, Lease, mirror::page::begin_answer};
 
-pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
-    AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
-    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
+pub(crate) const UNKNOWN: &str = "SELECT 1 WHERE EXISTS (SELECT 1 FROM erp_stock WHERE store = $1 \
+    AND error_code IS NOT NULL AND state = 'failed' AND error_code = 'unknown_sku') \
+    OR EXISTS (SELECT 1 FROM erp_prices WHERE store = $1 \
+    AND error_code IS NOT NULL AND state = 'failed' AND error_code = 'unknown_sku')";
 pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = \
     NULL, said = NULL \
     WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS \

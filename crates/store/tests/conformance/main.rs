@@ -239,7 +239,9 @@ conformance! {
         a_command_that_is_too_large_is_told_so_and_never_read,
         a_row_with_a_key_that_is_far_too_long_is_never_read_and_told_so,
         open_prices_come_in_pages_by_sku,
-        levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero;
+        levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero,
+        what_is_urgent_is_found_in_a_crowd_and_a_status_waits_for_what_is_ahead_of_it,
+        a_level_is_read_again_while_it_is_wanted_as_it_was;
     seeing:
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,

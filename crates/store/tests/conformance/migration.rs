@@ -244,6 +244,54 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
     }
 }
 
+/// A turn must not cost more with more open rows: each of its statements finds what it returns in an index that is in the
+/// order of the answer.
+#[tokio::test]
+async fn no_turn_of_the_scan_reads_more_open_rows_than_it_returns() {
+    const PRODUCT: &str = "p USING INDEX products_by_sku (store=? AND sku=?)";
+    const LEVEL: &str =
+        "s USING INDEX sqlite_autoindex_product_stock_1 (store=? AND sku=? AND location_id=?)";
+    let world = World::on_sqlite().await;
+    for (name, sql) in espelho_store::statements_of_turns() {
+        let expected = match name {
+            "levels" => vec!["e USING INDEX erp_stock_open (store=? AND sku>?)", PRODUCT, LEVEL],
+            "level" => vec!["e USING INDEX", PRODUCT, LEVEL],
+            "zeroes" => {
+                vec!["e USING INDEX erp_stock_zeroes (store=? AND quantity=? AND sku>?)", PRODUCT, LEVEL]
+            }
+            "count of zeroes" => {
+                vec!["e USING INDEX erp_stock_zeroes (store=? AND quantity=?)", PRODUCT, LEVEL]
+            }
+            "commands" => vec!["commands USING INDEX commands_open (store=? AND id>?)"],
+            "latest statuses" => vec!["commands USING INDEX commands_statuses (store=?)"],
+            "first statuses" => vec![
+                "commands USING INTEGER PRIMARY KEY (rowid=?)",
+                "commands USING INDEX commands_statuses (store=?)",
+                "e USING INDEX commands_open_by_key (store=? AND <expr>=? AND rowid<?)",
+            ],
+            "command of a kind" => vec!["commands USING INDEX commands_open_by_key (store=? AND <expr>=?)"],
+            "prices" => vec!["e USING INDEX erp_prices_open (store=? AND sku>?)", PRODUCT],
+            "long levels" => vec!["erp_stock USING INDEX erp_stock_long (store=?)"],
+            "long prices" => vec!["erp_prices USING INDEX erp_prices_long (store=?)"],
+            "unreadable levels" => vec!["erp_stock USING INDEX erp_stock_new (store=? AND rowid>?)"],
+            "unreadable commands" => vec!["commands USING INDEX commands_new (store=? AND rowid>?)"],
+            "stores with new commands" => {
+                vec!["commands USING", "e USING"]
+            }
+            other => panic!("{other} has no plan here"),
+        };
+        let plan = world.tables.plan(sql).await;
+        let searched: Vec<&str> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
+        let is_as_expected = searched.len() == expected.len()
+            && searched.iter().zip(&expected).all(|(step, expected)| step.starts_with(expected));
+        assert!(is_as_expected, "{name}: {plan:#?}");
+        let mut scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN "));
+        assert!(scanned.all(|of| ["c", "wanting"].contains(&of)), "{name}: {plan:#?}");
+        let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE"));
+        assert!(!sorts, "{name}: {plan:#?}");
+    }
+}
+
 /// An ERP polls this: it reads an index and no row, however long the history.
 #[tokio::test]
 async fn new_orders_are_found_without_reading_the_others() {

@@ -1,17 +1,16 @@
-//! The queue of intents: scans the open work, and gives each free worker the most urgent job that is due.
+//! The queue of intents: gives each free worker the most urgent job that is due. `scan` finds the jobs.
+
+mod scan;
 
 use std::{
-    collections::HashSet,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use espelho_api_client::{Documented, Error as ApiError};
-use espelho_model::{fault, push::PushState, text, watch};
-use espelho_store::{
-    DatabaseTrouble, Effect, EffectState, Error as StoreError, OpenCommand as OpenCommandRow, POISONED,
-};
+use espelho_model::{fault, push::PushState, watch};
+use espelho_store::{DatabaseTrouble, EffectState, Error as StoreError, POISONED};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
@@ -20,7 +19,6 @@ use super::{
     commands::CommandHandlers,
     guard_history::GuardHistory,
     journal::Journal,
-    kinds::{handler_of, has_keys_in_data, subject_key},
     options::PushOptions,
     prices::PricePusher,
     row_answers::{RowAnswers, key_in_table},
@@ -32,12 +30,13 @@ use crate::{
     plan::pauses::Activity,
     plan::push::{
         Message, Settlement, Verdict, doubtful,
-        job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
-        jobs::{Job, OpenCommand, Scan, Work, is_recent_dispatch},
+        job_queue::{FAILED_AFTER, JobQueue, LONGEST_PAUSE, SHOWN_AFTER},
+        jobs::{Job, Work},
     },
     quarantine::{Attempt, Poison, panicked_problem},
     report::with_causes,
 };
+use scan::Walks;
 
 /// Jobs at once. Each waits for the budget most of the time.
 const WORKERS: usize = 8;
@@ -66,6 +65,8 @@ pub(crate) struct IntentQueue<'c> {
     workers: Workers<'c>,
     /// The open jobs that are not under way.
     jobs: Mutex<JobQueue<Work>>,
+    /// How far the scan has come.
+    walks: Mutex<Walks>,
 }
 
 /// What the jobs are carried out with.
@@ -83,7 +84,7 @@ pub(crate) struct Workers<'c> {
 impl<'c> IntentQueue<'c> {
     /// Creates the queue of a store, empty before the first scan.
     pub(super) fn new(context: &'c StoreContext, options: &'c PushOptions, workers: Workers<'c>) -> Self {
-        Self { context, options, workers, jobs: Mutex::default() }
+        Self { context, options, workers, jobs: Mutex::default(), walks: Mutex::default() }
     }
 
     fn queue(&self) -> MutexGuard<'_, JobQueue<Work>> {
@@ -174,179 +175,6 @@ impl<'c> IntentQueue<'c> {
                     has_ended = true;
                     *problem = problem.take().or(ended.err());
                 }
-            }
-        }
-    }
-
-    /// Scans the open work that is not under way, and queues what is due, the most urgent first.
-    async fn read(&self) -> Result<ScanResult, Error> {
-        let began = self.context.clock.monotonic();
-        let is_locked = self.scan().await?;
-        let now = self.context.clock.monotonic();
-        let again = is_locked.then_some(now + LOCKED_PAUSE);
-        Ok(match self.queue().end_scan(now, now.saturating_sub(began)) {
-            Found::Due => ScanResult::Unread,
-            Found::NothingBefore(at) => ScanResult::NothingBefore(at.into_iter().chain(again).min()),
-        })
-    }
-
-    /// Offers the queue all open intents and effects that are not under way, a page at a time. Returns whether the ERP
-    /// has a table locked: its rows wait, and no others.
-    async fn scan(&self) -> Result<bool, Error> {
-        let Workers { guards, stock, policy, .. } = &self.workers;
-        guards.load().await?;
-        stock.recheck_unknown_skus().await?;
-        let mut is_locked = self.is_locked(policy.apply().await)?;
-        self.queue().begin_scan(self.context.clock.monotonic());
-        // Note the busy keys first: work that is under way now may end before its row is read, and the row is then out
-        // of date.
-        let mut scan = Scan::new(self.queue().busy_keys());
-        self.scan_effects(&mut scan).await?;
-        let holds = |activity| self.context.holds(activity);
-        if self.options.stock && !holds(Activity::Stock) {
-            is_locked |= self.is_locked(self.scan_levels(&mut scan).await)?;
-        }
-        if self.options.commands
-            && !holds(Activity::Commands)
-            && self.is_locked(self.scan_commands(&mut scan).await)?
-        {
-            scan.commands_are_locked(self.context.clock.now());
-            is_locked = true;
-        }
-        if self.options.prices && !holds(Activity::Prices) {
-            is_locked |= self.is_locked(self.scan_prices(&mut scan).await)?;
-        }
-        scan.finish(&mut self.queue());
-        Ok(is_locked)
-    }
-
-    /// Says whether a table could not be read because the ERP has it locked.
-    fn is_locked(&self, read: Result<(), Error>) -> Result<bool, Error> {
-        match read {
-            Ok(()) => Ok(false),
-            Err(error) if is_lock(&error) => {
-                let error = with_causes(&error);
-                tracing::info!(store = %self.context.key, error, "a table of the ERP is locked; will retry");
-                Ok(true)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Error> {
-        let (store, key) = (&self.context.store, &self.context.key);
-        let acting = self.workers.journal.acting();
-        let mut found = Vec::new();
-        for effect in store.journal().open_effects(key).await? {
-            let owner = self.owner_of(&effect).await?;
-            found.push((effect, owner));
-        }
-        if found.is_empty() {
-            return Ok(());
-        }
-        // A command may have ended between the two reads, and its effect must not look like an orphan.
-        let open: HashSet<i64> = store.journal().open_effects(key).await?.iter().map(|one| one.id).collect();
-        // Both then and now: an effect may have been planned in between.
-        let now_acting = self.workers.journal.acting();
-        let is_acting = |id: &i64| acting.contains(id) || now_acting.contains(id);
-        for (effect, owner) in found {
-            if open.contains(&effect.id) && !is_acting(&effect.id) {
-                scan.effect(effect, owner, &mut self.queue());
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the open command that settles an effect, if there is one as it was when the effect was planned.
-    async fn owner_of(&self, effect: &Effect) -> Result<Option<i64>, Error> {
-        let (Some(id), Some(fingerprint)) = (effect.command_id, &effect.fingerprint) else { return Ok(None) };
-        let (store, key) = (&self.context.store, &self.context.key);
-        if !self.options.commands {
-            return Ok(None);
-        }
-        match store.commands().is_command_open(key, id, fingerprint).await.map_err(Error::from) {
-            Ok(is_open) => Ok(is_open.then_some(id)),
-            // Its command may be open, and settles it then.
-            Err(error) if is_lock(&error) => Ok(Some(id)),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn scan_commands(&self, scan: &mut Scan) -> Result<(), Error> {
-        let (store, key) = (&self.context.store, &self.context.key);
-        let now = self.context.clock.now();
-        let mut after = i64::MIN;
-        loop {
-            let page = store.commands().open_page(key, after).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = last.id;
-            for row in page {
-                if row.is_too_large {
-                    self.workers.answers.refuse_command(row.id, &too_large()).await?;
-                    continue;
-                }
-                if is_recent_dispatch(&row, now) {
-                    let skus = store.lookups().skus_of_order(key, &row.key).await?;
-                    skus.into_iter().for_each(|sku| scan.note_dispatched(sku));
-                }
-                if self.queue().wants(Rank::Command) {
-                    let name = row.id.to_string();
-                    match self.context.attempt_part(Input::Command, &name, self.with_keys(&row)).await {
-                        Attempt::Ended(command) => scan.command(command?, &mut self.queue()),
-                        // The next scan tries it once more.
-                        Attempt::Panicked(_) => (),
-                        Attempt::SetAside(poison) => {
-                            self.set_aside(&Work::Command(row), poison).await?;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the keys that its kind gives a command.
-    async fn with_keys(&self, row: &OpenCommandRow) -> Result<OpenCommand, Error> {
-        let whole = match row.short_data.is_none() && has_keys_in_data(&row.kind) {
-            true => self.context.store.commands().read(&self.context.key, row.id).await?,
-            false => None,
-        };
-        let whole = whole.unwrap_or_else(|| row.without_long_data());
-        let handler = handler_of(&whole.kind);
-        Ok(OpenCommand {
-            subject: subject_key(&whole),
-            conflicting: handler.and_then(|own| own.conflicting_key(&whole)),
-            sequence: handler.and_then(|own| own.sequence_key(&whole)),
-            command: row.clone(),
-        })
-    }
-
-    async fn scan_prices(&self, scan: &mut Scan) -> Result<(), Error> {
-        let mut after = None;
-        while self.queue().wants(Rank::Prices) {
-            let page =
-                self.context.store.intents().open_prices_page(&self.context.key, after.as_ref()).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.sku.clone());
-            page.into_iter().for_each(|desired| scan.prices(desired, &mut self.queue()));
-        }
-        Ok(())
-    }
-
-    async fn scan_levels(&self, scan: &mut Scan) -> Result<(), Error> {
-        let mut guard = self.workers.stock.zero_guard().await?;
-        let mut after = None;
-        loop {
-            let page =
-                self.context.store.intents().open_stock_page(&self.context.key, after.as_ref()).await?;
-            let is_last = page.is_empty();
-            after = page.last().cloned();
-            let passed = match &mut guard {
-                Some(guard) => self.workers.stock.hold_zeroes(guard, page, scan).await?,
-                None => page,
-            };
-            scan.levels(passed, is_last, &mut self.queue());
-            if is_last {
-                return Ok(());
             }
         }
     }
@@ -495,7 +323,7 @@ impl<'c> IntentQueue<'c> {
         }
         // The next scan answers rows that cannot be read, and does not wait until it is time to look for them.
         if matches!(error, Error::Store(StoreError::Corrupt { .. })) {
-            self.workers.stock.products_were_mirrored();
+            self.workers.stock.rows_are_unreadable();
         }
         // A lock ends some time, and is not held against the row.
         let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage() || is_lock(&error));
@@ -534,8 +362,4 @@ fn input_of(work: &Work) -> (Input, String) {
         Work::Prices(desired) => (Input::Price, desired.sku.to_string()),
         Work::Command(row) => (Input::Command, row.id.to_string()),
     }
-}
-
-fn too_large() -> Verdict {
-    Verdict::Failed(Message::new("too_large", text!("push-too-large")))
 }

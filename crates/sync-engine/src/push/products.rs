@@ -65,16 +65,31 @@ impl<'c> Products<'c> {
         Ok(self.context.store.lookups().product_by_sku(&self.context.key, sku.trim()).await?)
     }
 
+    /// Says whether the mirror has all products: a SKU that it does not know is then unknown.
+    pub(super) async fn are_all_mirrored(&self) -> Result<bool, Error> {
+        Ok(self.context.store.runs().has_all_products(&self.context.key).await?)
+    }
+
+    /// Returns what to say of an unknown SKU where the mirror has all products; nothing while a product with it is
+    /// being created.
+    pub(super) async fn never_comes(&self, sku: &str) -> Result<Option<Message>, Error> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let is_coming = store.commands().is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
+        Ok((!is_coming).then(|| unknown(sku)))
+    }
+
     /// Returns the verdict for a SKU that the mirror does not know: it may come with the first reconciliation, or with
     /// a product that is being created.
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Error> {
-        let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
-        let (store, key) = (&self.context.store, &self.context.key);
-        let has_all = store.runs().has_all_products(key).await?;
-        let is_coming = store.commands().is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
-        match has_all && !is_coming {
-            true => Ok(Verdict::Failed(message)),
-            false => Ok(Verdict::Waiting(message, UNKNOWN_SKU_RECHECK_INTERVAL)),
-        }
+        let never = match self.are_all_mirrored().await? {
+            true => self.never_comes(sku).await?,
+            false => None,
+        };
+        let wait = || Verdict::Waiting(unknown(sku), UNKNOWN_SKU_RECHECK_INTERVAL);
+        Ok(never.map_or_else(wait, Verdict::Failed))
     }
+}
+
+fn unknown(sku: &str) -> Message {
+    Message::new("unknown_sku", text!("push-unknown-sku", sku = sku))
 }

@@ -29,15 +29,34 @@ impl<'c> RowAnswers<'c> {
 
     /// Answers a level, unless its row already says the same.
     pub(super) async fn level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Error> {
-        let key = key_in_table(level);
-        let Some(outcome) = self.outcome(IntentKind::Stock, &key, verdict) else { return Ok(()) };
-        if level.state == Some(outcome.state) && level.code == outcome.code {
+        self.all_levels([(level, verdict)].into_iter()).await
+    }
+
+    /// Answers levels in one transaction.
+    pub(super) async fn levels(&self, answers: &[(StockIntent, Verdict)]) -> Result<(), Error> {
+        self.all_levels(answers.iter().map(|(level, verdict)| (level, verdict))).await
+    }
+
+    async fn all_levels<'a>(
+        &self,
+        answers: impl Iterator<Item = (&'a StockIntent, &'a Verdict)>,
+    ) -> Result<(), Error> {
+        let outcomes = answers.filter_map(|(level, verdict)| {
+            let key = key_in_table(level);
+            let outcome = self.outcome(IntentKind::Stock, &key, verdict)?;
+            let is_said = level.state == Some(outcome.state) && level.code == outcome.code;
+            (!is_said).then_some((level, key, outcome))
+        });
+        let outcomes: Vec<_> = outcomes.collect();
+        if outcomes.is_empty() {
             return Ok(());
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        let is_answered = tx.intents().answer_stock(level, &outcome, self.basis.as_str()).await?;
-        if is_answered && is_final(&outcome) {
-            tx.intents().spend_release(IntentKind::Stock, &key).await?;
+        for (level, key, outcome) in outcomes {
+            let is_answered = tx.intents().answer_stock(level, &outcome, self.basis.as_str()).await?;
+            if is_answered && is_final(&outcome) {
+                tx.intents().spend_release(IntentKind::Stock, &key).await?;
+            }
         }
         Ok(tx.commit().await?)
     }

@@ -11,8 +11,10 @@ use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{ProductId, Sku, product::StockLevel};
-use espelho_store::{Effect, Error as StoreError, IntentKind, NewEffect, StockIntent};
+use espelho_model::{ProductId, Sku, product::StockLevel, push::PushState};
+use espelho_store::{
+    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, StockIntent, UnreadableWalk,
+};
 use rust_decimal::Decimal;
 
 use super::{
@@ -38,8 +40,12 @@ use crate::{
     },
 };
 
-/// The interval at which rows that failed because of an unknown SKU are reopened.
+/// The interval at which rows that failed because of an unknown SKU are reopened …
 const REOPEN_INTERVAL: Duration = Duration::from_secs(15);
+/// … or this multiple of the time that it took, where that is longer.
+const REOPEN_SHARE: u32 = 100;
+/// Pages of each table that are searched for unreadable rows at once.
+const UNREADABLE_PAGES: usize = 10;
 /// The wait of a level for one of our dispatches.
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -66,11 +72,15 @@ pub(crate) struct StockTools<'c> {
 struct StockState {
     /// Levels that differ from what was set, and since when.
     unexplained_since: HashMap<String, Duration>,
-    /// When rows with unknown SKUs were last reopened.
-    reopened: Option<Duration>,
+    /// When rows with unknown SKUs are reopened again; at once without it.
+    reopens_at: Option<Duration>,
+    /// How far the search for unreadable rows has come.
+    unreadable: UnreadableWalk,
+    /// Whether a row could not be read: all of them are searched.
+    has_unreadable: bool,
 }
 
-/// Why levels that go to zero are held in one scan.
+/// Why levels that go to zero are held in one turn.
 pub(crate) struct ZeroGuard {
     /// How many go there, or went a moment ago.
     zeroes: usize,
@@ -97,17 +107,34 @@ impl<'c> StockPusher<'c> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the next scan look at unknown SKUs again, however short ago it did.
+    /// Makes the next turn look at unknown SKUs again, however short ago it did.
     pub(super) fn products_were_mirrored(&self) {
-        self.state().reopened = None;
+        self.state().reopens_at = None;
+    }
+
+    /// Makes the next turn search all open rows for those that cannot be read.
+    pub(super) fn rows_are_unreadable(&self) {
+        let mut state = self.state();
+        state.reopens_at = None;
+        state.has_unreadable = true;
     }
 
     pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Error> {
-        let now = self.context.clock.monotonic();
-        if self.state().reopened.is_some_and(|at| now < at + REOPEN_INTERVAL) {
+        let began = self.context.clock.monotonic();
+        if self.state().reopens_at.is_some_and(|at| began < at) {
             return Ok(());
         }
-        self.state().reopened = Some(now);
+        self.state().reopens_at = Some(began + REOPEN_INTERVAL);
+        self.recheck_rows().await?;
+        let now = self.context.clock.monotonic();
+        let pause = REOPEN_INTERVAL.max((now - began) * REOPEN_SHARE);
+        let mut state = self.state();
+        state.reopens_at = state.reopens_at.map(|_| began + pause);
+        Ok(())
+    }
+
+    /// Fails rows that cannot be read, and reopens those whose SKU is known by now.
+    async fn recheck_rows(&self) -> Result<(), Error> {
         match self.context.store.intents().fail_too_long(&self.context.lease, self.context.locale).await {
             Err(error @ StoreError::LeaseLost { .. }) => return Err(error.into()),
             Err(error) => {
@@ -118,8 +145,20 @@ impl<'c> StockPusher<'c> {
                 tracing::warn!(store = %self.context.key, rows, "ERP rows have keys that are far too long");
             }
         }
-        let unreadable =
-            self.context.store.intents().fail_unreadable(&self.context.lease, self.context.locale).await?;
+        let (mut walk, pages) = {
+            let state = self.state();
+            match state.has_unreadable {
+                true => (UnreadableWalk::default(), usize::MAX),
+                false => (state.unreadable.clone(), UNREADABLE_PAGES),
+            }
+        };
+        let (intents, lease, locale) =
+            (self.context.store.intents(), &self.context.lease, self.context.locale);
+        let unreadable = intents.fail_unreadable(lease, locale, &mut walk, pages).await?;
+        {
+            let mut state = self.state();
+            (state.unreadable, state.has_unreadable) = (walk, false);
+        }
         if unreadable > 0 {
             tracing::warn!(store = %self.context.key, rows = unreadable, "ERP rows are not readable");
         }
@@ -175,6 +214,44 @@ impl<'c> StockPusher<'c> {
         Ok(passed)
     }
 
+    /// Answers the levels of a page whose SKU nobody knows, in one transaction, and returns the others. A level that is
+    /// under way is not answered.
+    pub(super) async fn answer_unknown(
+        &self,
+        page: Vec<StockIntent>,
+        scan: &Scan,
+    ) -> Result<Vec<StockIntent>, Error> {
+        let is_unknown = |level: &StockIntent| {
+            level.product.is_none()
+                && level.state != Some(PushState::Sending)
+                && !scan.is_busy(&key_of_level(level))
+        };
+        if !page.iter().any(is_unknown) || !self.tools.products.are_all_mirrored().await? {
+            return Ok(page);
+        }
+        let (mut others, mut answers) = (Vec::new(), Vec::new());
+        for level in page {
+            let verdict = match check(&level) {
+                _ if !is_unknown(&level) => None,
+                Err(message) => Some(Verdict::Failed(message)),
+                Ok(_) => self.tools.products.never_comes(level.sku.as_str()).await?.map(Verdict::Failed),
+            };
+            match verdict {
+                Some(verdict) => answers.push((level, verdict)),
+                None => others.push(level),
+            }
+        }
+        match self.tools.answers.levels(&answers).await {
+            // One of them is locked: each is answered by itself.
+            Err(Error::Store(error)) if error.trouble() == DatabaseTrouble::Busy => {
+                others.extend(answers.into_iter().map(|(level, _)| level));
+                others.sort_by(|a, b| (&a.sku, &a.location).cmp(&(&b.sku, &b.location)));
+                Ok(others)
+            }
+            answered => answered.map(|()| others),
+        }
+    }
+
     /// Holds a level. Returns whether its row could be answered. A row that the ERP has locked is held later, and its
     /// level is not sent before.
     async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Error> {
@@ -189,11 +266,10 @@ impl<'c> StockPusher<'c> {
 
     /// Sends a level, where it differs from the marketplace's level.
     pub(super) async fn push(&self, level: &StockIntent) -> Result<Duration, Error> {
-        // The level may have waited in the queue: a newer intent belongs to the next scan, whose guards have checked
-        // it.
-        if !self.context.store.intents().is_current(&self.context.key, level).await? {
-            return Ok(Duration::ZERO);
-        }
+        // The level may have waited in the queue, while the mirror went on. A newer intent belongs to a later turn, whose
+        // guards have checked it.
+        let now = self.context.store.intents().current_level(&self.context.key, level).await?;
+        let Some(level) = &now else { return Ok(Duration::ZERO) };
         let verdict = self.level(level).await?;
         self.tools.answers.level(level, &verdict).await?;
         Ok(verdict.retry_after().unwrap_or_default())

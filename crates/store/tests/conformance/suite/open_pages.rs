@@ -224,3 +224,85 @@ pub(crate) async fn levels_that_go_to_zero_are_counted_where_the_mirror_does_not
     assert_eq!(zeroes().await, 1);
     lease.release().await.unwrap();
 }
+
+pub(crate) async fn what_is_urgent_is_found_in_a_crowd_and_a_status_waits_for_what_is_ahead_of_it(
+    world: &World,
+) {
+    let crowd = format!(
+        "INSERT INTO commands (id, store, kind, key, state) SELECT n, 'minha-loja', 'order.notes', 'N-' || n, \
+         'new' FROM ({}) x",
+        numbers(PAGE_ROWS + 40)
+    );
+    insert(world, &crowd).await;
+    let statuses = [
+        (1_001, "A", "new"),
+        (1_002, "A", "new"),
+        (1_003, "N-7", "new"),
+        (1_004, "B", "waiting"),
+        (1_005, "B", "new"),
+        (1_006, "C", "sending"),
+        (1_007, "D", "done"),
+        (1_008, "D", "new"),
+    ];
+    for (id, key, state) in statuses {
+        let sql = format!(
+            "INSERT INTO commands (id, store, kind, key, state) \
+             VALUES ({id}, 'minha-loja', 'order.status', '{key}', '{state}')"
+        );
+        insert(world, &sql).await;
+    }
+    let (commands, key) = (world.store.commands(), minha_loja());
+    let ids = |rows: Vec<OpenCommand>| rows.iter().map(|row| row.id).collect::<Vec<_>>();
+    assert_eq!(ids(commands.first_statuses(&key).await.unwrap()), [1_001, 1_006, 1_008]);
+    assert_eq!(
+        ids(commands.latest_statuses(&key).await.unwrap()),
+        [1_008, 1_006, 1_005, 1_003, 1_002, 1_001]
+    );
+    let levels = format!(
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) \
+         SELECT 'minha-loja', 'S-' || CAST(1000 + n AS TEXT), '1', CASE WHEN n % 100 = 0 THEN 0 ELSE n END \
+         FROM ({}) x",
+        numbers(PAGE_ROWS + 40)
+    );
+    insert(world, &levels).await;
+    let zeroes = world.store.intents().open_zeroes_page(&key, None).await.unwrap();
+    let skus: Vec<_> = zeroes.iter().map(|level| level.sku.as_str()).collect();
+    assert_eq!(skus, ["S-1100", "S-1200", "S-1300", "S-1400", "S-1500"]);
+    let behind = world.store.intents().open_zeroes_page(&key, Some(&zeroes[3])).await.unwrap();
+    assert_eq!(behind, zeroes[4..]);
+    for kind in ["order.status", "order.notes"] {
+        assert_eq!(commands.is_commanded(&key, kind, "A").await.unwrap(), kind == "order.status");
+    }
+    let long = "L".repeat(300);
+    insert(
+        world,
+        &format!("INSERT INTO commands (store, kind, key) VALUES ('minha-loja', 'order.notes', '{long}')"),
+    )
+    .await;
+    assert!(commands.is_commanded(&key, "order.notes", &long).await.unwrap());
+    assert!(!commands.is_commanded(&key, "order.notes", &long[1..]).await.unwrap());
+}
+
+pub(crate) async fn a_level_is_read_again_while_it_is_wanted_as_it_was(world: &World) {
+    let write = async |quantity: i64| {
+        let sql = format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', {quantity}) \
+             ON CONFLICT (store, sku, location_id) DO UPDATE SET quantity = excluded.quantity"
+        );
+        insert(world, &sql).await;
+    };
+    write(5).await;
+    let (intents, key) = (world.store.intents(), minha_loja());
+    let level = intents.open_stock_page(&key, None).await.unwrap().remove(0);
+    assert_eq!(intents.current_level(&key, &level).await.unwrap().as_ref(), Some(&level));
+    insert(
+        world,
+        "INSERT INTO products (store, id, sku, raw, listing_hash, content_hash, mirrored_at) \
+         VALUES ('minha-loja', 'P', 'A', '{}', 0, 0, '2026-01-01T00:00:00.000000Z')",
+    )
+    .await;
+    let now = intents.current_level(&key, &level).await.unwrap().unwrap();
+    assert!(level.product.is_none() && now.product.is_some(), "the mirror went on");
+    write(7).await;
+    assert_eq!(intents.current_level(&key, &level).await.unwrap(), None);
+}

@@ -1,8 +1,10 @@
 //! The keyed queue of the way up: the most urgent job first, no two with a key in common at once, pauses after errors.
 //!
-//! The queue holds the result of one scan of the open work. A scan stays valid for a multiple of its own duration: with
-//! much open work, a scan whenever a worker is free would be most of the work. However much is open, the queue keeps the
-//! most urgent jobs of a scan, and numbers in place of the keys of those that pause.
+//! Jobs come from walks over the open rows of a source, and a walk over many rows takes several turns (`walks`). What a
+//! turn finds replaces what was queued under the same keys; what a walk does not find again leaves the queue when the walk
+//! ends. A turn stays valid for a multiple of its own duration: a turn whenever a worker is free would be most of the
+//! work. However much is open, the queue keeps the most urgent jobs of each source, and numbers in place of the keys of
+//! those that pause.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -11,12 +13,14 @@ use std::{
 
 use espelho_model::ContentHash;
 
-/// Jobs that a scan keeps. More than the workers carry out while the scan is valid.
+/// Jobs that the queue keeps of a source. More than the workers carry out while a turn is valid.
 pub const KEPT_JOBS: usize = 1_000;
-/// A scan stays valid for this multiple of its own duration …
-const SCAN_VALIDITY: u32 = 8;
-/// … but no longer than this: urgent new work is unknown until the next scan.
-const MAX_SCAN_VALIDITY: Duration = Duration::from_secs(2);
+/// A turn stays valid for this multiple of its own duration …
+const TURN_VALIDITY: u32 = 8;
+/// … but no longer than this: urgent new work is unknown until the next turn.
+const MAX_TURN_VALIDITY: Duration = Duration::from_secs(2);
+/// With more open rows than a turn reads, a turn stays valid for at least this time, unless the queue is used up.
+const CROWDED_TURN_VALIDITY: Duration = Duration::from_millis(500);
 /// The key under which failures of the scan itself are counted.
 const SCAN: &str = "";
 /// The pause after the first error that passes, doubled after each up to [`LONGEST_PAUSE`].
@@ -41,6 +45,8 @@ pub enum Rank {
     Empties,
     /// A level that falls.
     Lowers,
+    /// A status of an order: dispatches have deadlines.
+    Status,
     /// A command; they keep the order in which they were given.
     Command,
     /// Prices.
@@ -75,10 +81,23 @@ impl<W> Job<W> {
     }
 }
 
-/// What a scan has found.
+/// Where jobs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Unsettled effects, levels of zero and statuses of orders: each turn reads the first of them.
+    Urgent,
+    /// All open levels.
+    Levels,
+    /// All open commands.
+    Commands,
+    /// All open prices.
+    Prices,
+}
+
+/// What a turn has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Jobs are due.
+    /// Jobs are due, or rows are still to be read.
     Due,
     /// Nothing is due before this time by the monotonic clock; without a time, nothing before something is written.
     NothingBefore(Option<Duration>),
@@ -87,14 +106,11 @@ pub enum Found {
 /// The queue. All times are those of the monotonic clock.
 #[derive(Debug)]
 pub struct JobQueue<W> {
-    /// What is left of the last scan, the most urgent first.
-    due: VecDeque<Job<W>>,
-    /// Whether the last scan found more than it kept.
-    has_left_out: bool,
-    /// Until when the last scan is valid.
+    shelves: [Shelf<W>; 4],
+    /// Until when the last turn is valid.
     valid_until: Duration,
-    /// What the scan that is under way has found.
-    scan: FoundJobs<W>,
+    /// Whether the last turn found a job.
+    has_found: bool,
     /// The keys under way, job by job.
     busy: Vec<Vec<String>>,
     /// Pauses by key: for what was asked for, until when.
@@ -103,15 +119,23 @@ pub struct JobQueue<W> {
     failures: HashMap<Number, (Number, u32)>,
 }
 
-/// What a scan has found so far.
+/// The jobs of one source.
 #[derive(Debug)]
-struct FoundJobs<W> {
-    /// The most urgent jobs that are due, and some more.
-    jobs: Vec<Job<W>>,
+struct Shelf<W> {
+    /// Jobs of the walk under way, the most urgent first.
+    due: VecDeque<Job<W>>,
+    /// Jobs of the walk before that this one has not found again yet, the most urgent first.
+    earlier: VecDeque<Job<W>>,
+    /// What the turn under way has found: the most urgent jobs that are due, and some more.
+    found: Vec<Job<W>>,
     /// The rank of the last job that is kept; there is none while all are kept.
     last: Option<Rank>,
-    /// When the first pause of what was left out ends.
+    /// When the first pause of what the walk left out ends.
     next: Option<Duration>,
+    /// Whether the walk has left out jobs for which there was no room.
+    has_left_out: bool,
+    /// Whether the walk has come to its end.
+    is_at_end: bool,
 }
 
 /// Stands for a key, or for what is asked for, in far less memory.
@@ -124,10 +148,9 @@ fn number(text: &str) -> Number {
 impl<W> Default for JobQueue<W> {
     fn default() -> Self {
         Self {
-            due: VecDeque::new(),
-            has_left_out: false,
+            shelves: std::array::from_fn(|_| Shelf::default()),
             valid_until: Duration::ZERO,
-            scan: FoundJobs::default(),
+            has_found: false,
             busy: Vec::new(),
             paused: HashMap::new(),
             failures: HashMap::new(),
@@ -135,97 +158,212 @@ impl<W> Default for JobQueue<W> {
     }
 }
 
-impl<W> Default for FoundJobs<W> {
+impl<W> Default for Shelf<W> {
     fn default() -> Self {
-        Self { jobs: Vec::new(), last: None, next: None }
-    }
-}
-
-impl<W> FoundJobs<W> {
-    /// Keeps the most urgent; jobs of equal rank keep their order.
-    fn prune(&mut self) {
-        self.jobs.sort_by_key(|job| job.rank);
-        if self.jobs.len() > KEPT_JOBS {
-            self.jobs.truncate(KEPT_JOBS);
-            self.last = self.jobs.last().map(|job| job.rank);
+        Self {
+            due: VecDeque::new(),
+            earlier: VecDeque::new(),
+            found: Vec::new(),
+            last: None,
+            next: None,
+            has_left_out: false,
+            is_at_end: true,
         }
     }
 }
 
+impl<W> Shelf<W> {
+    fn begin_walk(&mut self) {
+        let earlier = std::mem::take(&mut self.due);
+        *self = Self { earlier, is_at_end: false, ..Self::default() };
+    }
+
+    fn begin_turn(&mut self) {
+        self.found.clear();
+        self.last = self.due.get(KEPT_JOBS - 1).map(|job| job.rank);
+    }
+
+    fn wants(&self, rank: Rank) -> bool {
+        self.last.is_none_or(|last| rank < last)
+    }
+
+    /// Keeps the most urgent of what was found; jobs of equal rank keep their order.
+    fn prune(&mut self) {
+        self.found.sort_by_key(|job| job.rank);
+        if self.found.len() > KEPT_JOBS {
+            self.found.truncate(KEPT_JOBS);
+            self.last = self.last.into_iter().chain(self.found.last().map(|job| job.rank)).min();
+        }
+    }
+
+    /// Adds what the turn has found to what is due.
+    fn end_turn(&mut self) {
+        self.has_left_out |= self.last.is_some();
+        self.due.extend(std::mem::take(&mut self.found));
+        self.due.make_contiguous().sort_by_key(|job| job.rank);
+        self.has_left_out |= self.due.len() > KEPT_JOBS;
+        self.due.truncate(KEPT_JOBS);
+        match self.is_at_end {
+            true => self.earlier.clear(),
+            false => self.earlier.truncate(KEPT_JOBS),
+        }
+    }
+
+    fn queued(&self) -> usize {
+        self.due.len() + self.earlier.len()
+    }
+
+    fn retain(&mut self, keeps: impl Fn(&Job<W>) -> bool) {
+        self.due.retain(&keeps);
+        self.earlier.retain(&keeps);
+    }
+}
+
 impl<W> JobQueue<W> {
+    fn shelf(&mut self, source: Source) -> &mut Shelf<W> {
+        &mut self.shelves[source as usize]
+    }
+
     /// The keys under way.
     pub fn busy_keys(&self) -> HashSet<String> {
         self.busy.iter().flatten().cloned().collect()
     }
 
-    /// Until when the last scan is valid: until it is used up where it left something out.
+    /// How many jobs of a source wait.
+    pub fn queued(&self, source: Source) -> usize {
+        self.shelves[source as usize].queued()
+    }
+
+    /// Whether the walk over a source has left out jobs for which there was no room.
+    pub fn has_left_out(&self, source: Source) -> bool {
+        self.shelves[source as usize].has_left_out
+    }
+
+    /// Whether work of this kind waits.
+    pub fn any(&self, is_it: impl Fn(&W) -> bool) -> bool {
+        let jobs = |shelf: &'_ Shelf<W>| {
+            let Shelf { due, earlier, found, .. } = shelf;
+            due.iter().chain(earlier).chain(found).any(|job| is_it(&job.work))
+        };
+        self.shelves.iter().any(jobs)
+    }
+
+    /// Until when the last turn is valid: until its jobs are used up where more rows are open.
     pub fn valid_until(&self) -> Duration {
-        match self.due.is_empty() && self.has_left_out {
+        match self.has_found && self.is_empty() && self.has_more() {
             true => Duration::ZERO,
             false => self.valid_until,
         }
     }
 
-    /// Begins a scan. The jobs of the last one stay until [`Self::end_scan`].
-    pub fn begin_scan(&mut self, now: Duration) {
+    fn is_empty(&self) -> bool {
+        self.shelves.iter().all(|shelf| shelf.queued() == 0)
+    }
+
+    fn has_more(&self) -> bool {
+        self.shelves.iter().any(|shelf| shelf.has_left_out || !shelf.is_at_end)
+    }
+
+    /// Begins a turn. The jobs of earlier turns stay.
+    pub fn begin_turn(&mut self, now: Duration) {
         self.paused.retain(|_, (_, until)| *until > now);
-        self.scan = FoundJobs::default();
+        self.shelves.iter_mut().for_each(Shelf::begin_turn);
+        self.shelf(Source::Urgent).begin_walk();
+        self.end_walk(Source::Urgent);
+    }
+
+    /// Begins a walk over all open rows of a source. The jobs of the one before stay until [`Self::end_walk`], unless
+    /// they are found again.
+    pub fn begin_walk(&mut self, source: Source) {
+        self.shelf(source).begin_walk();
+    }
+
+    /// The walk over a source has come to its end.
+    pub fn end_walk(&mut self, source: Source) {
+        self.shelf(source).is_at_end = true;
+    }
+
+    /// Forgets the jobs of a source that are not under way.
+    pub fn forget(&mut self, source: Source) {
+        *self.shelf(source) = Shelf::default();
     }
 
     /// Says whether a job of this rank would be kept: of equals the first are.
-    pub fn wants(&self, rank: Rank) -> bool {
-        self.scan.last.is_none_or(|last| rank < last)
+    pub fn wants(&self, source: Source, rank: Rank) -> bool {
+        self.shelves[source as usize].wants(rank)
     }
 
-    /// Adds a job that the scan has found. Paused jobs are left out.
-    pub fn offer(&mut self, job: Job<W>) {
+    /// Adds a job that the turn has found. Paused jobs are left out.
+    pub fn offer(&mut self, source: Source, job: Job<W>) {
         let pause = self.paused.get(&number(job.key()));
-        if let Some((_, until)) = pause.filter(|(asked, _)| *asked == number(&job.asked)) {
-            self.scan.next = Some(self.scan.next.map_or(*until, |next| next.min(*until)));
-        } else if self.wants(job.rank) {
-            self.scan.jobs.push(job);
-            if self.scan.jobs.len() >= 2 * KEPT_JOBS {
-                self.scan.prune();
+        let pause = pause.filter(|(asked, _)| *asked == number(&job.asked)).map(|(_, until)| *until);
+        let shelf = self.shelf(source);
+        if let Some(until) = pause {
+            shelf.next = Some(shelf.next.map_or(until, |next| next.min(until)));
+        } else if shelf.wants(job.rank) {
+            shelf.found.push(job);
+            if shelf.found.len() >= 2 * KEPT_JOBS {
+                shelf.prune();
             }
         }
     }
 
-    /// Takes back what a scan has found, where its work must wait after all.
-    pub fn discard(&mut self, waits: impl Fn(&W) -> bool) {
-        self.scan.jobs.retain(|job| !waits(&job.work));
+    /// Takes back what waits, found in this turn or before.
+    pub fn discard(&mut self, is_unwanted: impl Fn(&Job<W>) -> bool) {
+        for shelf in &mut self.shelves {
+            shelf.retain(|job| !is_unwanted(job));
+            shelf.found.retain(|job| !is_unwanted(job));
+        }
     }
 
-    /// Takes over the scan, which took so long.
-    pub fn end_scan(&mut self, now: Duration, took: Duration) -> Found {
+    /// Takes over what the turn has found, which took so long. With `is_crowded`, more rows are open than a turn reads.
+    pub fn end_turn(&mut self, now: Duration, took: Duration, is_crowded: bool) -> Found {
         self.failures.remove(&number(SCAN));
-        let mut scan = std::mem::take(&mut self.scan);
-        scan.prune();
-        self.has_left_out = scan.last.is_some() && !scan.jobs.is_empty();
-        self.due = scan.jobs.into();
-        let validity = (took * SCAN_VALIDITY).min(MAX_SCAN_VALIDITY);
-        match self.due.is_empty() {
-            true => {
-                self.valid_until = now + validity;
-                Found::NothingBefore(scan.next)
+        self.shelves.iter_mut().for_each(Shelf::prune);
+        let found = self.shelves.iter().flat_map(|shelf| &shelf.found).flat_map(|job| &job.keys);
+        let anew: HashSet<Number> = found.map(|key| number(key)).collect();
+        self.has_found = !anew.is_empty();
+        for shelf in &mut self.shelves {
+            if !anew.is_empty() {
+                shelf.retain(|job| !job.keys.iter().any(|key| anew.contains(&number(key))));
             }
-            // At least until the workers have taken something.
-            false => {
-                self.valid_until = now + validity.max(Duration::from_millis(1));
-                Found::Due
-            }
+            shelf.end_turn();
         }
+        let validity = (took * TURN_VALIDITY).min(MAX_TURN_VALIDITY);
+        if self.is_empty() {
+            self.valid_until = now + validity;
+            return match self.has_more() {
+                true => Found::Due,
+                false => Found::NothingBefore(self.shelves.iter().filter_map(|shelf| shelf.next).min()),
+            };
+        }
+        // At least until the workers have taken something.
+        let least = if is_crowded { CROWDED_TURN_VALIDITY } else { Duration::from_millis(1) };
+        self.valid_until = now + validity.max(least);
+        Found::Due
     }
 
     /// Takes the most urgent job that shares no key with one under way. Of two jobs with a key in common the first goes
-    /// ahead; the other is left for the next scan.
+    /// ahead.
     pub fn take(&mut self, now: Duration) -> Option<Job<W>> {
         if now >= self.valid_until {
             return None;
         }
         let is_free =
             |job: &Job<W>| !job.keys.iter().any(|key| self.busy.iter().flatten().any(|busy| busy == key));
-        let at = self.due.iter().position(is_free)?;
-        let job = self.due.remove(at)?;
+        let first = |jobs: &VecDeque<Job<W>>| {
+            let at = jobs.iter().position(is_free)?;
+            Some((jobs[at].rank, at))
+        };
+        let candidates = self.shelves.iter().enumerate().flat_map(|(shelf, jobs)| {
+            [(true, &jobs.earlier), (false, &jobs.due)].into_iter().filter_map(move |(is_earlier, jobs)| {
+                let (rank, at) = first(jobs)?;
+                Some((rank, shelf, is_earlier, at))
+            })
+        });
+        let (_, shelf, is_earlier, at) = candidates.min_by_key(|(rank, ..)| *rank)?;
+        let shelf = &mut self.shelves[shelf];
+        let job = if is_earlier { &mut shelf.earlier } else { &mut shelf.due }.remove(at)?;
         self.busy.push(job.keys.clone());
         Some(job)
     }
@@ -293,11 +431,22 @@ mod tests {
         queue
     }
 
-    /// Scans once, and takes over what was found.
+    const SOURCE: Source = Source::Commands;
+
+    /// Walks once, and takes over what was found.
     fn fill(queue: &mut JobQueue<u32>, jobs: Vec<Job<u32>>, now: Duration, took: Duration) -> Found {
-        queue.begin_scan(now);
-        jobs.into_iter().for_each(|job| queue.offer(job));
-        queue.end_scan(now, took)
+        queue.begin_turn(now);
+        queue.begin_walk(SOURCE);
+        jobs.into_iter().for_each(|job| queue.offer(SOURCE, job));
+        queue.end_walk(SOURCE);
+        queue.end_turn(now, took, false)
+    }
+
+    /// A turn of a walk that goes on.
+    fn turn(queue: &mut JobQueue<u32>, source: Source, jobs: Vec<Job<u32>>) -> Found {
+        queue.begin_turn(SECOND);
+        jobs.into_iter().for_each(|job| queue.offer(source, job));
+        queue.end_turn(SECOND, SECOND, true)
     }
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -351,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_is_valid_for_eight_times_as_long_as_it_took_and_two_seconds_at_most() {
+    fn a_turn_is_valid_for_eight_times_as_long_as_it_took_and_two_seconds_at_most() {
         let valid = |took: u64, jobs: Vec<Job<u32>>| {
             let mut queue = JobQueue::default();
             fill(&mut queue, jobs, SECOND, Duration::from_millis(took));
@@ -398,16 +547,21 @@ mod tests {
     fn of_much_open_work_the_most_urgent_is_kept_and_the_rest_is_found_when_that_is_used_up() {
         let many = 5 * KEPT_JOBS;
         let mut queue = JobQueue::default();
-        queue.begin_scan(SECOND);
+        queue.begin_turn(SECOND);
+        queue.begin_walk(SOURCE);
         let key = |n: usize| format!("raises {n}");
         for n in 0..many {
-            queue.offer(job(Rank::Raises, &[&key(n)]));
-            assert!(queue.scan.jobs.len() < 2 * KEPT_JOBS);
+            queue.offer(SOURCE, job(Rank::Raises, &[&key(n)]));
+            assert!(queue.shelf(SOURCE).found.len() < 2 * KEPT_JOBS);
         }
-        assert!(queue.wants(Rank::Command) && !queue.wants(Rank::Raises), "of equals the first are kept");
-        queue.offer(job(Rank::Empties, &["last and most urgent"]));
-        queue.offer(job(Rank::Unknown, &["not urgent"]));
-        assert_eq!(queue.end_scan(SECOND, SECOND), Found::Due);
+        assert!(
+            queue.wants(SOURCE, Rank::Command) && !queue.wants(SOURCE, Rank::Raises),
+            "of equals the first are kept"
+        );
+        queue.offer(SOURCE, job(Rank::Empties, &["last and most urgent"]));
+        queue.offer(SOURCE, job(Rank::Unknown, &["not urgent"]));
+        queue.end_walk(SOURCE);
+        assert_eq!(queue.end_turn(SECOND, SECOND, false), Found::Due);
         let first = queue.take(SECOND).map(|job| job.key().to_owned());
         assert_eq!(first.as_deref(), Some("last and most urgent"));
         assert!(queue.valid_until() > SECOND);
@@ -424,8 +578,63 @@ mod tests {
         keys.iter().for_each(|key| queue.done(key, "1", SECOND, SECOND * 60));
         let jobs = keys.iter().map(|key| job(Rank::Waiting, &[key])).collect();
         assert_eq!(fill(&mut queue, jobs, SECOND, SECOND), Found::NothingBefore(Some(SECOND * 61)));
-        assert!(queue.wants(Rank::Unknown) && !queue.has_left_out);
+        assert!(queue.wants(SOURCE, Rank::Unknown) && !queue.has_left_out(SOURCE));
         assert!(size_of::<(Number, (Number, Duration))>() <= 32);
+    }
+
+    #[test]
+    fn in_a_crowd_a_turn_is_valid_for_half_a_second_unless_its_jobs_are_used_up() {
+        let mut queue = JobQueue::default();
+        queue.begin_walk(SOURCE);
+        queue.begin_turn(SECOND);
+        queue.offer(SOURCE, job(Rank::Command, &["a"]));
+        assert_eq!(queue.end_turn(SECOND, Duration::ZERO, true), Found::Due);
+        assert_eq!(queue.valid_until(), SECOND + CROWDED_TURN_VALIDITY);
+        assert_eq!(taken(&mut queue), ["a"]);
+        assert_eq!(queue.valid_until(), Duration::ZERO, "the walk goes on");
+        queue.begin_turn(SECOND);
+        assert_eq!(queue.end_turn(SECOND, SECOND, true), Found::Due);
+        assert_eq!(queue.valid_until(), SECOND * 3, "a turn that finds nothing is not followed at once");
+        queue.begin_turn(SECOND);
+        queue.end_walk(SOURCE);
+        assert_eq!(queue.end_turn(SECOND, SECOND, true), Found::NothingBefore(None));
+    }
+
+    #[test]
+    fn jobs_stay_from_turn_to_turn_until_their_walk_is_over_and_what_is_found_anew_replaces_them() {
+        let mut queue = filled(vec![
+            job(Rank::Command, &["a"]),
+            job(Rank::Command, &["b", "x"]),
+            job(Rank::Waiting, &["c"]),
+        ]);
+        queue.begin_walk(SOURCE);
+        assert_eq!(
+            turn(&mut queue, SOURCE, vec![job(Rank::Waiting, &["a"]), job(Rank::Command, &["d"])]),
+            Found::Due
+        );
+        assert_eq!(queue.queued(SOURCE), 4);
+        turn(&mut queue, Source::Urgent, vec![job(Rank::Empties, &["x"])]);
+        assert_eq!((queue.queued(SOURCE), queue.queued(Source::Urgent)), (3, 1), "urgent work takes its key");
+        queue.begin_turn(SECOND);
+        queue.end_walk(SOURCE);
+        queue.end_turn(SECOND, SECOND, true);
+        assert_eq!(queue.queued(Source::Urgent), 0, "urgent work is read in each turn");
+        assert_eq!(taken(&mut queue), ["d", "a"], "the walk has not found c again");
+    }
+
+    #[test]
+    fn a_full_source_takes_nothing_from_another() {
+        let mut queue = JobQueue::default();
+        for source in [Source::Levels, SOURCE] {
+            queue.begin_walk(source);
+        }
+        let many = (0..KEPT_JOBS).map(|n| job(Rank::Lowers, &[&n.to_string()])).collect();
+        turn(&mut queue, Source::Levels, many);
+        queue.begin_turn(SECOND);
+        assert!(!queue.wants(Source::Levels, Rank::Lowers) && queue.wants(Source::Levels, Rank::Empties));
+        assert!(queue.wants(SOURCE, Rank::Waiting));
+        queue.forget(Source::Levels);
+        assert_eq!(queue.queued(Source::Levels), 0);
     }
 
     proptest! {
@@ -440,7 +649,7 @@ mod tests {
             let mut expected = found;
             expected.sort_by_key(|(rank, _)| *rank);
             expected.truncate(KEPT_JOBS);
-            let kept: Vec<_> = queue.due.iter().map(|job| (job.rank, job.key().to_owned())).collect();
+            let kept: Vec<_> = queue.shelves[SOURCE as usize].due.iter().map(|job| (job.rank, job.key().to_owned())).collect();
             prop_assert_eq!(kept, expected);
         }
 
@@ -453,7 +662,7 @@ mod tests {
                 Job { keys, asked: String::new(), rank: Rank::Command, work: 0u32 }
             });
             let mut queue = filled(jobs.collect());
-            let (mut under_way, mut left) = (Vec::<Job<u32>>::new(), queue.due.len());
+            let (mut under_way, mut left) = (Vec::<Job<u32>>::new(), queue.queued(SOURCE));
             for step in 0..64 {
                 if order >> step & 1 == 0 {
                     if let Some(job) = queue.take(SECOND) {
@@ -471,7 +680,7 @@ mod tests {
                 queue.release(&job.keys);
             }
             prop_assert!(queue.busy_keys().is_empty());
-            prop_assert_eq!(left, queue.due.len());
+            prop_assert_eq!(left, queue.queued(SOURCE));
         }
     }
 }

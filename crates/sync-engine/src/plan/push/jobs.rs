@@ -1,6 +1,6 @@
 //! Which jobs the open work makes: their keys, their urgency, and which of two that exclude each other goes first. Pure.
 //!
-//! The open work comes in pages, and the queue keeps the most urgent jobs: see [`Scan`].
+//! The open work comes in pages, turn by turn, and the queue keeps the most urgent jobs: see [`Scan`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use espelho_model::{
 use espelho_store::{Effect, OpenCommand as CommandRow, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
-use super::job_queue::{self, JobQueue, KEPT_JOBS, Rank};
+use super::job_queue::{self, JobQueue, KEPT_JOBS, Rank, Source};
 
 /// How long a level waits for a command that dispatches some of it.
 const DISPATCH_GRACE: TimeDelta = TimeDelta::minutes(2);
@@ -48,18 +48,21 @@ pub struct OpenCommand {
     pub command: CommandRow,
 }
 
-/// One scan of the open work: effects first, then levels, commands and prices, each a page at a time. No two of its jobs
-/// share a key. It remembers the keys of the jobs that the queue keeps, and of commands that wait.
+/// The scan of the open work, turn by turn: what is urgent first, then levels, commands and prices, each a page at a time
+/// from where the walk over them has come. No two of its jobs share a key. It remembers the keys of the jobs that its
+/// walks have found, and of commands that wait.
 ///
 /// An ERP that ships goods writes the level that is left and the status `shipped`, in one transaction. If the level were
-/// sent first, the marketplace would subtract the goods twice. So levels are read before commands: a scan that has found
-/// the level then finds the command too, and [`Self::finish`] leaves the level to a later scan.
+/// sent first, the marketplace would subtract the goods twice. So the latest statuses are read after the levels: a turn
+/// that has found the level then finds the command too, and [`Self::finish`] leaves the level to a later walk.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// The keys under way.
     busy: HashSet<String>,
-    /// The keys of the jobs found so far, as numbers.
-    taken: HashSet<i64>,
+    /// The keys of what is urgent in this turn, as numbers.
+    urgent: HashSet<i64>,
+    /// What each walk has met so far.
+    walks: [Met; 3],
     /// The keys of effects that their command settles, and that command.
     reserved: HashMap<String, i64>,
     /// The SKUs of orders that recent commands dispatch.
@@ -70,10 +73,37 @@ pub struct Scan {
     rest: Vec<StockIntent>,
 }
 
+/// What a walk has met, as numbers that stand for keys.
+#[derive(Debug, Default)]
+struct Met {
+    /// The keys of its jobs, and of commands that wait.
+    taken: HashSet<i64>,
+    /// The keys of what was under way meanwhile: a row that the walk comes to afterwards may be behind that work's row.
+    busy: HashSet<i64>,
+}
+
 impl Scan {
-    /// Begins a scan while work on some keys is under way.
-    pub fn new(busy: HashSet<String>) -> Self {
-        Self { busy, ..Self::default() }
+    /// Begins a turn while work on some keys is under way.
+    pub fn begin_turn(&mut self, busy: HashSet<String>) {
+        for walk in &mut self.walks {
+            walk.busy.extend(busy.iter().map(|key| number(key)));
+        }
+        self.busy = busy;
+        self.urgent.clear();
+        self.reserved.clear();
+        self.skus_being_dispatched.clear();
+        self.commands_locked_at = None;
+    }
+
+    /// Begins a walk over a source.
+    pub fn begin_walk(&mut self, source: Source) {
+        let busy = self.busy.iter().map(|key| number(key)).collect();
+        if let Some(walk) = self.walk(source) {
+            *walk = Met { busy, ..Met::default() };
+        }
+        if source == Source::Levels {
+            self.rest.clear();
+        }
     }
 
     /// Says whether work on a key is under way.
@@ -87,16 +117,46 @@ impl Scan {
     pub fn effect(&mut self, effect: Effect, owner: Option<i64>, queue: &mut JobQueue<Work>) {
         if let Some(command) = owner {
             self.reserved.insert(effect.key, command);
-        } else if self.try_reserve(&effect.key) {
+        } else if self.try_reserve(Source::Urgent, &effect.key) {
             let (keys, asked) = (vec![effect.key.clone()], effect.id.to_string());
-            queue.offer(Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) });
+            let job = Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) };
+            queue.offer(Source::Urgent, job);
         }
+    }
+
+    /// All effects were added: what was queued before waits for them too.
+    pub fn end_effects(&self, queue: &mut JobQueue<Work>) {
+        queue.discard(|job| match &job.work {
+            Work::Settle(_) => false,
+            work => job.keys.iter().any(|key| {
+                let owner = self.reserved.get(key);
+                let is_of_another =
+                    owner.is_some_and(|owner| matches!(work, Work::Command(command) if command.id != *owner));
+                is_of_another || self.urgent.contains(&number(key))
+            }),
+        });
+    }
+
+    /// Adds a page of levels that go to zero, which no guard holds.
+    pub fn zeroes(&mut self, page: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
+        for level in page.into_iter().filter(|level| level.product.is_some()) {
+            self.level_job(Source::Urgent, level, queue);
+        }
+    }
+
+    /// Adds an open status that does not wait, and that no open command on the same key is ahead of.
+    pub fn status(&mut self, open: OpenCommand, queue: &mut JobQueue<Work>) {
+        self.command_job(Source::Urgent, open, queue);
     }
 
     /// Adds an open command. They come in the order in which they were given.
     pub fn command(&mut self, open: OpenCommand, queue: &mut JobQueue<Work>) {
+        self.command_job(Source::Commands, open, queue);
+    }
+
+    fn command_job(&mut self, source: Source, open: OpenCommand, queue: &mut JobQueue<Work>) {
         // Once there are enough commands, no later one is kept: its keys say nothing.
-        if !queue.wants(Rank::Command) {
+        if !queue.wants(source, Rank::Command) {
             return;
         }
         let OpenCommand { subject, conflicting, sequence, command } = open;
@@ -106,20 +166,24 @@ impl Scan {
         let waits = command.state == Some(PushState::Waiting);
         let is_sequence = sequence.is_some();
         let own = sequence.unwrap_or_else(|| subject.clone());
-        let is_first = self.try_reserve(&own);
-        let is_free = !is_sequence || waits || self.try_reserve(&subject);
+        let is_first = self.try_reserve(source, &own);
+        let is_free = !is_sequence || waits || self.try_reserve(source, &subject);
         let is_ready = is_first
             && is_free
             && conflicting
                 .as_ref()
-                .is_none_or(|key| !self.is_reserved(key, &command) && self.try_reserve(key));
+                .is_none_or(|key| !self.is_reserved(key, &command) && self.try_reserve(source, key));
         if is_ready {
             let keys = [own, subject].into_iter().chain(conflicting).collect();
             // A retry that a person asks for does not inherit the pause of the earlier attempt.
             let anew = if command.state == Some(PushState::New) { " new" } else { "" };
             let asked = format!("{}{anew}", command.wording());
-            let rank = if waits { Rank::Waiting } else { Rank::Command };
-            queue.offer(Job { keys, asked, rank, work: Work::Command(command) });
+            let rank = match source {
+                _ if waits => Rank::Waiting,
+                Source::Urgent => Rank::Status,
+                _ => Rank::Command,
+            };
+            queue.offer(source, Job { keys, asked, rank, work: Work::Command(command) });
         }
     }
 
@@ -136,9 +200,10 @@ impl Scan {
     /// Adds a product with open prices.
     pub fn prices(&mut self, desired: PriceIntent, queue: &mut JobQueue<Work>) {
         let key = format!("prices/{}", desired.sku);
-        if queue.wants(Rank::Prices) && self.try_reserve(&key) {
+        if queue.wants(Source::Prices, Rank::Prices) && self.try_reserve(Source::Prices, &key) {
             let asked = desired.revision.to_string();
-            queue.offer(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(desired) });
+            let job = Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(desired) };
+            queue.offer(Source::Prices, job);
         }
     }
 
@@ -152,15 +217,15 @@ impl Scan {
         self.level_jobs(levels, queue);
     }
 
-    /// Ends the scan: levels of goods that are being dispatched wait, unless they go to zero or were sent before.
-    pub fn finish(self, queue: &mut JobQueue<Work>) {
-        let skus = self.skus_being_dispatched;
+    /// Ends the turn: levels of goods that are being dispatched wait, unless they go to zero or were sent before.
+    pub fn finish(&self, queue: &mut JobQueue<Work>) {
+        let skus = &self.skus_being_dispatched;
         let is_of_late = |level: &StockIntent| {
             self.commands_locked_at.is_some_and(|now| {
                 level.updated_at.is_none_or(|written| (now - written).abs() < DISPATCH_GRACE)
             })
         };
-        queue.discard(|work| match work {
+        queue.discard(|job| match &job.work {
             Work::Stock(level) => {
                 level.quantity != Some(Decimal::ZERO)
                     && level.state != Some(PushState::Sending)
@@ -173,28 +238,33 @@ impl Scan {
     fn level_jobs(&mut self, levels: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
         let mut sent: BTreeMap<ProductId, Vec<StockIntent>> = BTreeMap::new();
         for level in levels {
-            let is_sent = level.state == Some(PushState::Sending) && level.product.is_some();
-            let rank = if is_sent { Rank::Verify } else { rank(&level) };
-            let key = key_of_level(&level);
-            if !queue.wants(rank) || !self.try_reserve(&key) {
-                continue;
-            }
             match &level.product {
-                Some(product) if is_sent => sent.entry(product.clone()).or_default().push(level),
-                _ => {
-                    let asked = level.revision.to_string();
-                    queue.offer(Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
+                Some(product) if level.state == Some(PushState::Sending) => {
+                    let key = key_of_level(&level);
+                    if queue.wants(Source::Levels, Rank::Verify) && self.try_reserve(Source::Levels, &key) {
+                        sent.entry(product.clone()).or_default().push(level);
+                    }
                 }
+                _ => self.level_job(Source::Levels, level, queue),
             }
         }
         for (product, levels) in sent {
             let own = format!("verify/{product}");
-            if self.try_reserve(&own) {
+            if self.try_reserve(Source::Levels, &own) {
                 let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
                 let asked =
                     levels.iter().map(|level| level.revision.to_string()).collect::<Vec<_>>().join(" ");
-                queue.offer(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
+                let work = Work::Verify(product, levels);
+                queue.offer(Source::Levels, Job { keys, asked, rank: Rank::Verify, work });
             }
+        }
+    }
+
+    fn level_job(&mut self, source: Source, level: StockIntent, queue: &mut JobQueue<Work>) {
+        let (rank, key) = (rank(&level), key_of_level(&level));
+        if queue.wants(source, rank) && self.try_reserve(source, &key) {
+            let asked = level.revision.to_string();
+            queue.offer(source, Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
         }
     }
 
@@ -202,16 +272,51 @@ impl Scan {
         self.reserved.get(key).is_some_and(|id| *id != command.id)
     }
 
-    /// Reserves a key. Returns false when the key is already taken.
-    fn try_reserve(&mut self, key: &str) -> bool {
-        !self.busy.contains(key) && self.taken.insert(ContentHash::of(key.as_bytes()).as_i64())
+    /// Reserves a key. Returns false when the key is already taken: by work under way, by what is urgent, or by a walk.
+    /// What is urgent takes it from a walk.
+    fn try_reserve(&mut self, source: Source, key: &str) -> bool {
+        let number = number(key);
+        if self.busy.contains(key) || self.urgent.contains(&number) {
+            return false;
+        }
+        let is_taken = self.walks.iter().any(|walk| walk.taken.contains(&number));
+        match self.walk(source) {
+            None => self.urgent.insert(number),
+            Some(walk) => !is_taken && !walk.busy.contains(&number) && walk.taken.insert(number),
+        }
     }
+
+    /// What the walk over a source has met.
+    fn walk(&mut self, source: Source) -> Option<&mut Met> {
+        match source {
+            Source::Urgent => None,
+            Source::Levels => Some(&mut self.walks[0]),
+            Source::Commands => Some(&mut self.walks[1]),
+            Source::Prices => Some(&mut self.walks[2]),
+        }
+    }
+}
+
+fn number(key: &str) -> i64 {
+    ContentHash::of(key.as_bytes()).as_i64()
 }
 
 /// Takes the levels of the last SKU off a page, unless they are as many as a queue holds.
 fn last_sku(levels: &mut Vec<StockIntent>) -> Vec<StockIntent> {
     let first = levels.last().and_then(|last| levels.iter().position(|level| level.sku == last.sku));
     first.filter(|at| levels.len() - at < KEPT_JOBS).map(|at| levels.split_off(at)).unwrap_or_default()
+}
+
+/// Says whether a level of a known product goes to zero and was not sent yet.
+pub fn goes_to_zero(level: &StockIntent) -> bool {
+    level.product.is_some()
+        && level.state != Some(PushState::Sending)
+        && level.quantity == Some(Decimal::ZERO)
+}
+
+/// Says whether a command was given a moment ago.
+pub fn is_recent_status(command: &CommandRow, now: DateTime<Utc>) -> bool {
+    command.created_at.is_some_and(|at| (now - at).abs() < DISPATCH_GRACE)
 }
 
 /// Says whether a command was given a moment ago and dispatches goods. A command that waits for an invoice may wait for
@@ -224,7 +329,7 @@ pub fn is_recent_dispatch(command: &CommandRow, now: DateTime<Utc>) -> bool {
     };
     command.kind == CommandKind::OrderStatus.as_str()
         && command.state != Some(PushState::Waiting)
-        && command.created_at.is_some_and(|at| (now - at).abs() < DISPATCH_GRACE)
+        && is_recent_status(command, now)
         && dispatches()
 }
 
@@ -331,11 +436,23 @@ mod tests {
         page: usize,
     }
 
+    /// Begins a turn of new walks.
+    fn begun(busy: HashSet<String>) -> (JobQueue<Work>, Scan) {
+        let (mut queue, mut scan) = (JobQueue::default(), Scan::default());
+        queue.begin_turn(SECOND);
+        scan.begin_turn(busy);
+        for source in [Source::Levels, Source::Commands, Source::Prices] {
+            queue.begin_walk(source);
+            scan.begin_walk(source);
+        }
+        (queue, scan)
+    }
+
     fn jobs(open: OpenWork) -> Vec<Job> {
         let OpenWork { commands, effects, prices, levels, busy, skus_being_dispatched, page } = open;
-        let (mut queue, mut scan) = (JobQueue::default(), Scan::new(busy));
-        queue.begin_scan(SECOND);
+        let (mut queue, mut scan) = begun(busy);
         effects.into_iter().for_each(|(effect, owner)| scan.effect(effect, owner, &mut queue));
+        scan.end_effects(&mut queue);
         let page = if page == 0 { usize::MAX } else { page };
         levels.chunks(page.min(levels.len().max(1))).for_each(|page| {
             scan.levels(page.to_vec(), false, &mut queue);
@@ -345,7 +462,7 @@ mod tests {
         skus_being_dispatched.into_iter().for_each(|sku| scan.note_dispatched(sku));
         prices.into_iter().for_each(|desired| scan.prices(desired, &mut queue));
         scan.finish(&mut queue);
-        queue.end_scan(SECOND, SECOND);
+        queue.end_turn(SECOND, SECOND, false);
         std::iter::from_fn(|| {
             let job = queue.take(SECOND)?;
             queue.release(&job.keys);
@@ -424,7 +541,7 @@ mod tests {
 
     #[test]
     fn a_key_is_busy_while_work_on_it_is_under_way() {
-        let scan = Scan::new(keys(&["stock/A/1"]));
+        let (_, scan) = begun(keys(&["stock/A/1"]));
         assert!(scan.is_busy("stock/A/1") && !scan.is_busy("stock/A/2"));
     }
 
@@ -478,12 +595,11 @@ mod tests {
             written(150, sent),
             level("of no time", 2, 3),
         ];
-        let (mut queue, mut scan) = (JobQueue::default(), Scan::default());
-        queue.begin_scan(SECOND);
+        let (mut queue, mut scan) = begun(HashSet::new());
         scan.levels(levels, true, &mut queue);
         scan.commands_are_locked(at(200));
         scan.finish(&mut queue);
-        queue.end_scan(SECOND, SECOND);
+        queue.end_turn(SECOND, SECOND, false);
         let kept: Vec<String> =
             std::iter::from_fn(|| queue.take(SECOND)).map(|job| job.key().to_owned()).collect();
         assert_eq!(kept, ["stock/zero/1", "stock/old/1", "verify/P-sent"]);
@@ -565,10 +681,103 @@ mod tests {
         assert_eq!(found(open), ["command 3", "command 4", "prices A", "command 1"]);
     }
 
+    /// A turn in which the walks go on.
+    fn next_turn(
+        queue: &mut JobQueue<Work>,
+        scan: &mut Scan,
+        busy: &[&str],
+        find: impl FnOnce(&mut JobQueue<Work>, &mut Scan),
+    ) {
+        queue.begin_turn(SECOND);
+        scan.begin_turn(keys(busy));
+        find(queue, scan);
+        scan.finish(queue);
+        queue.end_turn(SECOND, SECOND, true);
+    }
+
+    fn queued(queue: &mut JobQueue<Work>) -> Vec<String> {
+        let all = std::iter::from_fn(|| queue.take(SECOND));
+        all.map(|job| format!("{:?} {}", job.rank, job.key())).collect()
+    }
+
+    #[test]
+    fn what_is_urgent_takes_its_key_from_a_walk_and_goes_first_in_each_turn() {
+        let (mut queue, mut scan) = begun(HashSet::new());
+        scan.levels(vec![level("a", 9, 3), level("b", 9, 3)], false, &mut queue);
+        scan.levels(vec![level("c", 9, 3)], false, &mut queue);
+        queue.end_turn(SECOND, SECOND, true);
+        next_turn(&mut queue, &mut scan, &[], |queue, scan| {
+            scan.zeroes(vec![level("a", 0, 3), StockIntent { product: None, ..level("x", 0, 3) }], queue);
+            scan.status(status(7, "A", PushState::New), queue);
+            // The walk comes to the same rows.
+            scan.command(status(7, "A", PushState::New), queue);
+            scan.command(notes(8, "A"), queue);
+        });
+        assert_eq!(queued(&mut queue), ["Empties stock/a/1", "Status order/A/status", "Raises stock/b/1"]);
+    }
+
+    #[test]
+    fn a_walk_keeps_the_order_of_a_subject_over_its_turns() {
+        let (mut queue, mut scan) = begun(keys(&["order/B"]));
+        let paused = OpenCommand {
+            command: CommandRow { state: Some(PushState::Waiting), ..notes(1, "A").command },
+            ..notes(1, "A")
+        };
+        let asked = paused.command.wording();
+        queue.done("order/A", &asked, SECOND, SECOND * 60);
+        scan.command(paused, &mut queue);
+        queue.end_turn(SECOND, SECOND, true);
+        // What was under way on the subject of 2 ended meanwhile, and its row may wait before that.
+        next_turn(&mut queue, &mut scan, &[], |queue, scan| {
+            [notes(2, "B"), notes(3, "A"), notes(4, "C")]
+                .into_iter()
+                .for_each(|one| scan.command(one, queue));
+        });
+        assert_eq!(queued(&mut queue), ["Command order/C"]);
+    }
+
+    #[test]
+    fn what_was_under_way_holds_no_row_of_a_walk_that_begins_after_it() {
+        let (mut queue, mut scan) = begun(keys(&["stock/a/1"]));
+        queue.end_turn(SECOND, SECOND, false);
+        next_turn(&mut queue, &mut scan, &[], |queue, scan| {
+            // The walk over prices goes on.
+            queue.begin_walk(Source::Levels);
+            scan.begin_walk(Source::Levels);
+            scan.levels(vec![level("a", 2, 3)], true, queue);
+        });
+        assert_eq!(queued(&mut queue), ["Lowers stock/a/1"]);
+    }
+
+    #[test]
+    fn an_unsettled_effect_holds_what_was_queued_before_it() {
+        let (mut queue, mut scan) = begun(HashSet::new());
+        [notes(1, "A"), notes(2, "B"), notes(3, "C")]
+            .into_iter()
+            .for_each(|one| scan.command(one, &mut queue));
+        queue.end_turn(SECOND, SECOND, true);
+        queue.done("order/A", "9", SECOND, SECOND * 60);
+        next_turn(&mut queue, &mut scan, &[], |queue, scan| {
+            scan.effect(sent(9, "order/A"), None, queue);
+            scan.effect(sent(10, "order/B"), Some(5), queue);
+            scan.effect(sent(11, "order/C"), Some(3), queue);
+            scan.end_effects(queue);
+        });
+        assert_eq!(queued(&mut queue), ["Command order/C"]);
+    }
+
+    #[test]
+    fn a_dispatch_holds_levels_that_an_earlier_turn_has_queued() {
+        let (mut queue, mut scan) = begun(HashSet::new());
+        scan.levels(vec![level("a", 2, 3), level("b", 2, 3)], true, &mut queue);
+        queue.end_turn(SECOND, SECOND, true);
+        next_turn(&mut queue, &mut scan, &[], |_, scan| scan.note_dispatched("a".to_owned()));
+        assert_eq!(queued(&mut queue), ["Lowers stock/b/1"]);
+    }
+
     #[test]
     fn of_a_hundred_thousand_rows_a_scan_remembers_what_the_queue_keeps() {
-        let (mut queue, mut scan) = (JobQueue::default(), Scan::default());
-        queue.begin_scan(SECOND);
+        let (mut queue, mut scan) = begun(HashSet::new());
         for id in 0..50_000 {
             scan.command(notes(id, &id.to_string()), &mut queue);
         }
@@ -576,9 +785,10 @@ mod tests {
             let levels = (0..500).map(|n| level(&format!("{page:03}-{n:03}"), 9, 3)).collect();
             scan.levels(levels, page == 99, &mut queue);
         }
-        assert!(scan.taken.len() <= 2 * KEPT_JOBS, "{}", scan.taken.len());
+        let taken: usize = scan.walks.iter().map(|walk| walk.taken.len()).sum();
+        assert!(taken <= 4 * KEPT_JOBS, "{taken}");
         scan.levels(vec![level("z", 0, 3)], true, &mut queue);
-        queue.end_scan(SECOND, SECOND);
+        queue.end_turn(SECOND, SECOND, false);
         assert_eq!(queue.take(SECOND).unwrap().key(), "stock/z/1", "the most urgent may come last");
     }
 }

@@ -22,6 +22,7 @@ pub mod stock_movement;
 pub mod store_page;
 pub mod units;
 mod verdict;
+pub mod walks;
 
 use std::time::Duration;
 
