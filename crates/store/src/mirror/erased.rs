@@ -11,6 +11,7 @@ use espelho_model::{
     order::Order,
     person::{DeliverySubject, Person},
 };
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::{
     Error,
@@ -26,12 +27,32 @@ pub(crate) const CONVERSATIONS: &str = "SELECT c.id FROM conversations AS c JOIN
     ON e.store = c.store AND e.order_number = c.order_number WHERE c.store = $1 AND c.id";
 pub(crate) const PEOPLE: &str = "SELECT identifier, at FROM erased_people WHERE store = $1 AND identifier";
 pub(crate) const KEY: &str = "SELECT secret FROM erasure_keys WHERE id = 1";
+pub(crate) const MAKE_KEY: &str =
+    "INSERT INTO erasure_keys (id, secret) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
 pub(crate) const REMEMBER: Insert = Insert {
     operation: "remember erased orders",
     head: "INSERT INTO erased_orders (store, order_number)",
     columns: 2,
     tail: "ON CONFLICT (store, order_number) DO NOTHING",
 };
+
+/// Makes the installation's key, unless there is one.
+pub(crate) async fn make_key(database: &Database) -> Result<(), Error> {
+    let values = vec![random_key()?.into()];
+    database.execute("make the key of erasures", MAKE_KEY, values).await.map(drop)
+}
+
+/// Returns a new key.
+pub(crate) fn random_key() -> Result<String, Error> {
+    let mut key = [0; 32];
+    let mut filled = 0;
+    while filled < key.len() {
+        let failed =
+            |errno: rustix::io::Errno| Error::statement("make a random key", sqlx::Error::Io(errno.into()));
+        filled += getrandom(&mut key[filled..], GetRandomFlags::empty()).map_err(failed)?;
+    }
+    Ok(hex::encode(key))
+}
 
 /// Returns an order without its person.
 pub(crate) fn without_person(mut order: Order) -> Order {

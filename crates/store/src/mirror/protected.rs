@@ -12,8 +12,7 @@ use espelho_model::{
 use crate::{
     Error, Store,
     driver::{Database, Value},
-    mirror::erased::KEY,
-    operations::erasures::make_key,
+    mirror::erased::{KEY, make_key},
 };
 
 /// The name under which a person is read in conversations and occurrences.

@@ -18,7 +18,6 @@ use espelho_model::{
     person::{DeliverySubject, Identifier, Person},
     time::serialize_fixed_width,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde::Serialize;
 use sqlx::{Connection as _, Row as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -28,7 +27,7 @@ use crate::{
     journal::effects::OF_ORDER,
     mirror::{
         changes::{APPEND, CHANNEL, TAKE_TURN},
-        erased::{KEY, REMEMBER},
+        erased::{KEY, MAKE_KEY, REMEMBER, random_key},
         page::LOCK_TIMEOUT,
     },
     operations::Erasures,
@@ -49,8 +48,6 @@ pub(crate) const BY_CUSTOMER: &str = orders_where!("customer_id = $2");
 pub(crate) const BY_TEXT: &str = orders_where!("lower(CAST(raw AS TEXT)) LIKE $2 ESCAPE '!'");
 pub(crate) const KNOWN: &str = "SELECT at, (SELECT count(*) FROM erasures e WHERE e.store = erased_people.store \
     AND e.at >= erased_people.at) FROM erased_people WHERE store = $1 AND identifier = $2";
-pub(crate) const MAKE_KEY: &str =
-    "INSERT INTO erasure_keys (id, secret) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
 pub(crate) const PERSON: Insert = Insert {
     operation: "remember an erased person",
     head: "INSERT INTO erased_people (store, identifier, at)",
@@ -739,23 +736,6 @@ fn spread(id: &str) -> String {
         false => c.to_string(),
     });
     parts.collect()
-}
-
-/// Makes the installation's key, unless there is one.
-pub(crate) async fn make_key(database: &Database) -> Result<(), Error> {
-    let values = vec![random_key()?.into()];
-    database.execute("make the key of erasures", MAKE_KEY, values).await.map(drop)
-}
-
-fn random_key() -> Result<String, Error> {
-    let mut key = [0; 32];
-    let mut filled = 0;
-    while filled < key.len() {
-        let failed =
-            |errno: rustix::io::Errno| Error::statement("make a random key", sqlx::Error::Io(errno.into()));
-        filled += getrandom(&mut key[filled..], GetRandomFlags::empty()).map_err(failed)?;
-    }
-    Ok(hex::encode(key))
 }
 
 /// Has SQLite overwrite what this connection deletes.
