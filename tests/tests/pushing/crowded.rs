@@ -28,10 +28,10 @@ async fn however_much_is_open_the_memory_is_that_of_a_page_and_what_is_urgent_go
     insert(&erp, 1_000, "order.notes", 20).await;
     erp.until("SELECT state AS s FROM commands WHERE state = 'failed'", |failed| failed.len() > 8).await;
     let few = erp.peak_memory();
+    let too_large = erp.give("order.notes", "X", &json!({"notes": "x".repeat(1 << 20)})).await;
     // 110 MB of text.
     insert(&erp, 95_000, "order.notes", 20).await;
     insert(&erp, 5_000, "listing.create", 20_000).await;
-    let too_large = erp.give("order.notes", "X", &json!({"notes": "x".repeat(1 << 20)})).await;
     let [state, code, error, hint] = erp.outcome(too_large, |state| state == "failed").await;
     assert_eq!((state.as_str(), code.as_str()), ("failed", "too_large"), "{error}");
     assert!(error.contains("1 MiB") && !hint.is_empty(), "{error} {hint}");

@@ -11,7 +11,7 @@ use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{ProductId, Sku, product::StockLevel, push::PushState};
+use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState};
 use espelho_store::{
     DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, StockIntent, UnreadableWalk,
 };
@@ -27,7 +27,7 @@ use super::{
     row_answers::{RowAnswers, key_in_table},
 };
 use crate::{
-    Error, StoreContext,
+    Error, Input, StoreContext,
     plan::push::{
         Message, Settlement, Verdict,
         evidence::{Evidence as _, write},
@@ -38,6 +38,7 @@ use crate::{
             decide, empties, last_set, many_to_zero, target, trust, unknown_location,
         },
     },
+    quarantine::Attempt,
 };
 
 /// The interval at which rows that failed because of an unknown SKU are reopened …
@@ -231,14 +232,18 @@ impl<'c> StockPusher<'c> {
         }
         let (mut others, mut answers) = (Vec::new(), Vec::new());
         for level in page {
-            let verdict = match check(&level) {
-                _ if !is_unknown(&level) => None,
-                Err(message) => Some(Verdict::Failed(message)),
-                Ok(_) => self.tools.products.never_comes(level.sku.as_str()).await?.map(Verdict::Failed),
+            let name = key_in_table(&level);
+            let verdict = match is_unknown(&level) {
+                true => self.context.attempt_part(Input::Stock, &name, self.unknown(&level, &name)).await,
+                false => Attempt::Ended(Ok(None)),
             };
             match verdict {
-                Some(verdict) => answers.push((level, verdict)),
-                None => others.push(level),
+                Attempt::Ended(verdict) => match verdict? {
+                    Some(verdict) => answers.push((level, verdict)),
+                    None => others.push(level),
+                },
+                // Its own job answers it.
+                Attempt::Panicked(_) | Attempt::SetAside(_) => others.push(level),
             }
         }
         match self.tools.answers.levels(&answers).await {
@@ -250,6 +255,15 @@ impl<'c> StockPusher<'c> {
             }
             answered => answered.map(|()| others),
         }
+    }
+
+    /// Returns the verdict for a level of a SKU that is not mirrored and does not come.
+    async fn unknown(&self, level: &StockIntent, name: &str) -> Result<Option<Verdict>, Error> {
+        fault::point(Input::Stock.as_str(), name);
+        Ok(match check(level) {
+            Err(message) => Some(Verdict::Failed(message)),
+            Ok(_) => self.tools.products.never_comes(level.sku.as_str()).await?.map(Verdict::Failed),
+        })
     }
 
     /// Holds a level. Returns whether its row could be answered. A row that the ERP has locked is held later, and its

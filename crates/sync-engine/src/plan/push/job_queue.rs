@@ -109,8 +109,10 @@ pub struct JobQueue<W> {
     shelves: [Shelf<W>; 4],
     /// Until when the last turn is valid.
     valid_until: Duration,
-    /// Whether the last turn found a job.
+    /// Whether the last turn found a job, or answered rows without one.
     has_found: bool,
+    /// Whether the turn under way has answered rows.
+    has_answered: bool,
     /// The keys under way, job by job.
     busy: Vec<Vec<String>>,
     /// Pauses by key: for what was asked for, until when.
@@ -151,6 +153,7 @@ impl<W> Default for JobQueue<W> {
             shelves: std::array::from_fn(|_| Shelf::default()),
             valid_until: Duration::ZERO,
             has_found: false,
+            has_answered: false,
             busy: Vec::new(),
             paused: HashMap::new(),
             failures: HashMap::new(),
@@ -266,6 +269,7 @@ impl<W> JobQueue<W> {
 
     /// Begins a turn. The jobs of earlier turns stay.
     pub fn begin_turn(&mut self, now: Duration) {
+        self.has_answered = false;
         self.paused.retain(|_, (_, until)| *until > now);
         self.shelves.iter_mut().for_each(Shelf::begin_turn);
         self.shelf(Source::Urgent).begin_walk();
@@ -308,6 +312,11 @@ impl<W> JobQueue<W> {
         }
     }
 
+    /// The turn has answered rows without a job.
+    pub fn note_answered(&mut self) {
+        self.has_answered = true;
+    }
+
     /// Takes back what waits, found in this turn or before.
     pub fn discard(&mut self, is_unwanted: impl Fn(&Job<W>) -> bool) {
         for shelf in &mut self.shelves {
@@ -322,7 +331,7 @@ impl<W> JobQueue<W> {
         self.shelves.iter_mut().for_each(Shelf::prune);
         let found = self.shelves.iter().flat_map(|shelf| &shelf.found).flat_map(|job| &job.keys);
         let anew: HashSet<Number> = found.map(|key| number(key)).collect();
-        self.has_found = !anew.is_empty();
+        self.has_found = !anew.is_empty() || self.has_answered;
         for shelf in &mut self.shelves {
             if !anew.is_empty() {
                 shelf.retain(|job| !job.keys.iter().any(|key| anew.contains(&number(key))));
@@ -595,6 +604,10 @@ mod tests {
         queue.begin_turn(SECOND);
         assert_eq!(queue.end_turn(SECOND, SECOND, true), Found::Due);
         assert_eq!(queue.valid_until(), SECOND * 3, "a turn that finds nothing is not followed at once");
+        queue.begin_turn(SECOND);
+        queue.note_answered();
+        assert_eq!(queue.end_turn(SECOND, SECOND, true), Found::Due);
+        assert_eq!(queue.valid_until(), Duration::ZERO, "there may be more to answer");
         queue.begin_turn(SECOND);
         queue.end_walk(SOURCE);
         assert_eq!(queue.end_turn(SECOND, SECOND, true), Found::NothingBefore(None));

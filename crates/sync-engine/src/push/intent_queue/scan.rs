@@ -205,6 +205,7 @@ impl IntentQueue<'_> {
     async fn readable(&self, row: OpenCommandRow) -> Result<Option<OpenCommand>, Error> {
         if row.is_too_large {
             self.workers.answers.refuse_command(row.id, &too_large()).await?;
+            self.queue().note_answered();
             return Ok(None);
         }
         let name = row.id.to_string();
@@ -295,7 +296,11 @@ impl IntentQueue<'_> {
                 self.context.store.intents().open_stock_page(&self.context.key, walk.after.as_ref()).await?;
             let is_last = page.len() < PAGE_ROWS;
             let last = page.last().cloned();
+            let rows = page.len();
             let known = stock.answer_unknown(page, scan).await?;
+            if known.len() < rows {
+                self.queue().note_answered();
+            }
             // Those that a person released were offered with the zeroes.
             let passed = known.into_iter().filter(|level| !(is_guarded && goes_to_zero(level))).collect();
             scan.levels(passed, is_last, &mut self.queue());
