@@ -1,10 +1,13 @@
 //! The metrics of `/metrics` that are states: they are collected when somebody asks.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{client_metrics::Timings, limit::Lane};
-use espelho_model::{StoreKey, watch::Watch};
+use espelho_model::watch::Watch;
 use espelho_store::{IntentCounts, Store};
 use espelho_sync_engine::plan::alarms::State as Verdict;
 
@@ -67,47 +70,57 @@ fn alarms(text: &mut Exposition, state: &State) {
     }
 }
 
-/// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores.
+/// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores. Rows for stores
+/// that no configuration has count together, with an empty name: whoever writes them may invent any number of names.
 async fn wanted(text: &mut Exposition, state: &State) -> Result<(), espelho_store::Error> {
     let (undone, done, now) =
         (state.store.intents().undone(None).await?, state.snapshots.done().await?, state.clock.now());
-    let each =
-        || undone.iter().flat_map(|(store, tables)| tables.iter().map(move |(table, n)| (store, table, n)));
-    let mut family = text.family(&list::INTENTS);
-    for (store, table, rows) in done.iter() {
-        family.line(&[store, table, "done"], *rows as f64);
+    let shown = state.snapshots.shown.get();
+    let known: BTreeSet<&str> = shown.iter().map(|store| store.key.as_str()).collect();
+    let of = |store: &'_ str| known.get(store).copied().unwrap_or_default();
+    let (mut rows, mut since) = (BTreeMap::new(), BTreeMap::new());
+    for (store, table, n) in done.iter() {
+        *rows.entry((of(store), table.as_str(), "done")).or_insert(0) += *n;
     }
-    for (store, table, n) in each() {
-        for (word, rows) in
-            [("open", n.open), ("failed", n.failed), ("held", n.held), ("doubtful", n.doubtful)]
-        {
-            family.line(&[store, table, word], rows as f64);
+    for (store, tables) in &undone {
+        for (table, n) in tables {
+            for (word, n) in
+                [("open", n.open), ("failed", n.failed), ("held", n.held), ("doubtful", n.doubtful)]
+            {
+                *rows.entry((of(store), table.as_str(), word)).or_insert(0) += n;
+            }
+            let oldest = since.entry((of(store), table.as_str())).or_insert(n.oldest_open);
+            *oldest = oldest.iter().chain(&n.oldest_open).min().copied();
         }
     }
+    let mut family = text.family(&list::INTENTS);
+    rows.iter().for_each(|((store, table, word), rows)| family.line(&[store, table, word], *rows as f64));
     let mut family = text.family(&list::INTENTS_OLDEST_OPEN);
-    for (store, table, n) in each() {
-        let Some(since) = n.oldest_open else { continue };
+    for ((store, table), since) in since {
+        let Some(since) = since else { continue };
         family.line(&[store, table], (now - since).num_seconds().max(0) as f64);
     }
-    let shown = state.snapshots.shown.get();
-    doubtful(text, shown.iter().map(|store| &store.key), &undone, now);
+    doubtful(text, &known, &undone, now);
     Ok(())
 }
 
 /// Writes the rows whose outcome cannot be proved. Each store has its lines from the start, so that an alert sees the
 /// first row.
-fn doubtful<'s>(
+fn doubtful(
     text: &mut Exposition,
-    stores: impl Iterator<Item = &'s StoreKey>,
+    known: &BTreeSet<&str>,
     undone: &BTreeMap<String, BTreeMap<String, IntentCounts>>,
     now: DateTime<Utc>,
 ) {
-    let mut each: BTreeMap<&str, (u64, i64)> = stores.map(|store| (store.as_str(), (0, 0))).collect();
+    let mut each: BTreeMap<&str, (u64, i64)> = known.iter().map(|store| (*store, (0, 0))).collect();
     for (store, tables) in undone {
-        let rows = tables.values().map(|counts| counts.doubtful).sum();
+        let rows: u64 = tables.values().map(|counts| counts.doubtful).sum();
         let oldest = tables.values().filter_map(|counts| counts.oldest_doubtful).min();
         let age = oldest.map_or(0, |since| (now - since).num_seconds().max(0));
-        each.insert(store, (rows, age));
+        if rows > 0 || known.contains(store.as_str()) {
+            let all = each.entry(known.get(store.as_str()).copied().unwrap_or_default()).or_default();
+            *all = (all.0 + rows, all.1.max(age));
+        }
     }
     let mut family = text.family(&list::DOUBTFUL_INTENTS);
     each.iter().for_each(|(store, (rows, _))| family.line(&[store], *rows as f64));
@@ -212,16 +225,15 @@ mod tests {
         let undone = BTreeMap::from([
             undone("b", vec![counts(1, Some(60)), counts(2, Some(90))]),
             undone("c", vec![counts(0, None)]),
-            undone("nobodys", vec![counts(1, None)]),
+            undone("nobody's", vec![counts(1, None)]),
         ]);
-        let stores = ["a", "b", "c"].map(|key| StoreKey::new(key).unwrap());
         let mut text = Exposition::default();
-        doubtful(&mut text, stores.iter(), &undone, now);
+        doubtful(&mut text, &BTreeSet::from(["a", "b", "c"]), &undone, now);
         let text = text.into_text();
         for (metric, values) in
-            [(&list::DOUBTFUL_INTENTS, [0, 3, 0, 1]), (&list::DOUBTFUL_OLDEST_AGE, [0, 90, 0, 0])]
+            [(&list::DOUBTFUL_INTENTS, [1, 0, 3, 0]), (&list::DOUBTFUL_OLDEST_AGE, [0, 0, 90, 0])]
         {
-            let lines = ["a", "b", "c", "nobodys"].iter().zip(values);
+            let lines = ["", "a", "b", "c"].iter().zip(values);
             let lines = lines.map(|(store, value)| format!("{}{{store=\"{store}\"}} {value}\n", metric.name));
             let lines = lines.collect::<String>();
             assert!(text.contains(&format!(" gauge\n{lines}")), "no {lines} in\n{text}");

@@ -69,13 +69,19 @@ impl Family<'_> {
         let (name, labels) = (self.metric.name, self.metric.labels);
         let left_out = labels.len().saturating_sub(values.len());
         let labels = labels.iter().skip(left_out).zip(values).chain(bound.iter().map(|bound| (&"le", bound)));
-        let labels: Vec<String> = labels.map(|(label, value)| format!("{label}=\"{value}\"")).collect();
+        let labels: Vec<String> =
+            labels.map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
         // Writing to a String cannot fail.
         let _ = match labels.is_empty() {
             true => writeln!(self.text, "{name}{suffix} {value}"),
             false => writeln!(self.text, "{name}{suffix}{{{}}} {value}", labels.join(",")),
         };
     }
+}
+
+/// Returns a label's value as the format wants it: an ERP may write any text as the name of a store.
+fn escaped(value: &str) -> String {
+    value.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n")
 }
 
 #[cfg(test)]
@@ -106,6 +112,14 @@ mod tests {
             "process_threads 0.25\n",
         ];
         assert_eq!(text.into_text(), lines.join("\n"));
+    }
+
+    #[test]
+    fn no_value_of_a_label_ends_its_line_or_begins_another() {
+        let mut text = Exposition::default();
+        text.family(&WAITING).line(&["a\"b\\c\nd", "poll"], 1.0);
+        let line = r#"espelho_waiting{store="a\"b\\c\nd",lane="poll"} 1"#;
+        assert_eq!(text.into_text().lines().last(), Some(line));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Addresses of databases: the file that an address names, and its form without a password.
 
 use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     str::FromStr as _,
 };
@@ -16,7 +18,23 @@ pub(super) fn sqlite_options(url: &str) -> Result<SqliteConnectOptions, Error> {
     if url.contains(":memory:") || options.get_filename().as_os_str().is_empty() {
         return Err(bad("a mirror needs a file".into()));
     }
-    Ok(options)
+    match real_file(options.get_filename()).map_err(bad)? {
+        Some(file) => Ok(options.filename(file)),
+        None => Ok(options),
+    }
+}
+
+/// Follows a link to the file itself. Locks and the inbox have its name, so two services that call one file by two names
+/// would not see each other.
+fn real_file(named: &Path) -> Result<Option<PathBuf>, String> {
+    let Ok(found) = fs::symlink_metadata(named) else { return Ok(None) };
+    let real = found.is_symlink().then(|| fs::canonicalize(named)).transpose();
+    let real = real.map_err(|error| format!("it is a link that leads nowhere ({error})"))?;
+    let links = fs::metadata(real.as_deref().unwrap_or(named)).map_or(1, |file| file.nlink());
+    match links {
+        0 | 1 => Ok(real),
+        _ => Err(format!("the file has {links} names (hard links): remove the others, or copy it")),
+    }
 }
 
 /// The file that a SQLite address names.
@@ -51,7 +69,23 @@ pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::*;
+
+    #[test]
+    fn a_link_is_the_file_that_it_leads_to_and_a_file_with_two_names_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, other] = ["espelho.db", "link.db", "other.db"].map(|name| dir.path().join(name));
+        let url = |path: &Path| format!("sqlite:{}", path.display());
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(file_of(&url(&link)).is_err(), "it leads nowhere");
+        fs::write(&file, "").unwrap();
+        assert_eq!(file_of(&url(&link)).unwrap(), file.canonicalize().unwrap());
+        assert_eq!(file_of(&url(&file)).unwrap(), file);
+        fs::hard_link(&file, &other).unwrap();
+        for name in [&file, &link, &other] {
+            assert!(file_of(&url(name)).unwrap_err().to_string().contains("2 names"), "{}", name.display());
+        }
+    }
 
     #[test]
     fn an_address_is_shown_without_its_password() {
