@@ -54,9 +54,14 @@ impl Health {
         self.stores().clone()
     }
 
-    /// Changes the health of a store.
+    /// Adds a store, if it is not there.
+    pub(crate) fn add(&self, store: &StoreKey) {
+        self.stores().entry(store.clone()).or_default();
+    }
+
+    /// Changes the health of a store. The work on a store that was forgotten may end later, and changes nothing.
     pub(crate) fn change(&self, store: &StoreKey, change: impl FnOnce(&mut StoreHealth)) {
-        change(self.stores().entry(store.clone()).or_default());
+        self.stores().get_mut(store).map(change);
     }
 
     /// Forgets a store that is no longer configured.
@@ -91,5 +96,22 @@ impl Elsewhere {
 
     fn addresses(&self) -> MutexGuard<'_, BTreeMap<StoreKey, String>> {
         self.0.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_work_on_a_removed_store_does_not_bring_its_health_back() {
+        let (health, store) = (Health::default(), StoreKey::new("loja").unwrap());
+        health.add(&store);
+        health.change(&store, |health| health.unverified = 1);
+        health.add(&store);
+        assert_eq!(health.snapshot()[&store].unverified, 1);
+        health.forget(&store);
+        health.change(&store, |health| health.held_since = None);
+        assert!(health.snapshot().is_empty());
     }
 }

@@ -46,6 +46,7 @@ mod store_metrics;
 mod store_task;
 mod stores;
 mod telemetry;
+mod terminal;
 mod unknown_stores;
 mod usage;
 mod watchdog;

@@ -71,7 +71,7 @@ impl Stores {
 
     /// Shows all stores on the pages; this process does not hold them yet.
     pub(crate) fn announce(&self, configuration: &Configuration) {
-        configuration.stores.iter().for_each(|config| self.health.change(&config.key, |_| ()));
+        configuration.stores.iter().for_each(|config| self.health.add(&config.key));
         self.shown.set(configuration.shown());
     }
 
@@ -200,7 +200,7 @@ impl Stores {
     fn task(&self, config: &StoreConfig, schedule: &Arc<Schedule>) -> (StoreTask, Running) {
         let (waker, store_wakers) = (Arc::<Notify>::default(), StoreWakers::default());
         self.wakers.put(&config.key, &store_wakers);
-        self.health.change(&config.key, |_| ());
+        self.health.add(&config.key);
         let stop = self.shared.stop.child_token();
         let config = Arc::new(config.clone());
         let running = Running {

@@ -53,6 +53,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0049_row_counts",
     "0050_erasures",
     "0060_urgent_intents",
+    "0061_known_states",
 );
 
 /// The second file, beside it.
@@ -95,6 +96,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0049_row_counts",
     "0050_erasures",
     "0060_urgent_intents",
+    "0061_known_states",
 );
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{
-    errors::shown,
     prompt,
     reading::{Reading, named},
     say,
@@ -14,6 +13,7 @@ use super::{
 use crate::{
     cli::{Cli, DecideArgs, IntentArg},
     exit,
+    terminal::shown,
 };
 
 /// A decision about rows.

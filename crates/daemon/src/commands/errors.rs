@@ -14,6 +14,7 @@ use super::{
 use crate::{
     cli::{Cli, ErrorsArgs},
     exit,
+    terminal::shown,
 };
 
 /// More rows than anybody reads; the table has all of them.
@@ -97,6 +98,7 @@ fn show_rows(found: &Found, locale: Locale) {
         let WaitingRow { store, entity, key, code, reason, since, kind, subject } = row;
         let at = since.map(|since| locale.time(since)).unwrap_or_default();
         let about = about(Some(kind.as_str()), Some(subject.as_str()));
+        let store = shown(store);
         println!("  {store} {entity} {}{about} [{code}] {at}\n    {}", shown(key), shown(reason));
     }
     cut_off(found);
@@ -111,7 +113,7 @@ fn cut_off(found: &Found) {
 /// Returns a row in full: its key as `release`, `retry` and `ignore` take it, its cause and its next step.
 pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
     let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
-    let [key, error, hint] = [key, error, hint].map(|text| shown(text));
+    let [store, key, error, hint] = [store, key, error, hint].map(|text| shown(text));
     let about = about(kind.as_deref(), subject.as_deref());
     let next = text!("wishes-next-step", step = hint).message(locale);
     let at = at.map(|at| locale.time(at)).unwrap_or_default();
@@ -125,41 +127,5 @@ fn about(kind: Option<&str>, subject: Option<&str>) -> String {
     match words.is_empty() {
         true => String::new(),
         false => format!(" ({})", words.join(" ")),
-    }
-}
-
-/// Letters of a text that are shown; nobody reads more of them in a terminal.
-const LONGEST: usize = 2_000;
-
-/// Escapes a row's text for a terminal: characters that would move the cursor, or reverse the line. Says how long a text
-/// is that is cut.
-pub(super) fn shown(text: &str) -> String {
-    let is_harmful = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut shown = String::new();
-    for letter in text.chars().take(LONGEST) {
-        match is_harmful(letter) {
-            true => shown.extend(letter.escape_default()),
-            false => shown.push(letter),
-        }
-    }
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push_str(&format!("… ({} bytes)", text.len()));
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_nobody_reads_to_its_end_is_cut_and_says_how_long_it_is() {
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(shown(&"x".repeat(LONGEST)).len(), LONGEST);
-        let cut = shown(&"é".repeat(10 << 20));
-        assert!(cut.len() < 3 * LONGEST && cut.ends_with("é… (20971520 bytes)"), "{}", cut.len());
     }
 }

@@ -20,14 +20,13 @@ use espelho_sync_engine::{
 use serde_json::{Value, json};
 
 use super::{
-    errors,
     intents::similar,
     reading::{Reading, named},
     say,
 };
 use crate::{
     cli::{Cli, ExplainArgs},
-    exit,
+    exit, terminal,
 };
 
 /// The records about one thing in one store.
@@ -89,8 +88,8 @@ fn show(
         println!("{}", json!({ "entity": entity, "key": key, "found": found, "similar": alike }));
     } else if found.is_empty() {
         let text = match alike.is_empty() {
-            true => text!("explain-unknown", key = errors::shown(key)),
-            false => text!("explain-unknown-similar", key = errors::shown(key), similar = alike.join(", ")),
+            true => text!("explain-unknown", key = terminal::shown(key)),
+            false => text!("explain-unknown-similar", key = terminal::shown(key), similar = alike.join(", ")),
         };
         println!("{}", text.message(cli.locale));
     } else {
@@ -280,7 +279,7 @@ fn as_text(knowledge: &Knowledge, locale: Locale, now: DateTime<Utc>) -> String 
     }
     for row in &knowledge.waiting {
         let age = Arg::Seconds(row.since.map_or(0, |since| (now - since).num_seconds()));
-        let (reason, code) = (errors::shown(&row.reason), row.code.as_str());
+        let (reason, code) = (terminal::shown(&row.reason), row.code.as_str());
         let text = text!("explain-waiting", age = age, reason = reason, code = code);
         lines.push(format!("  {}", text.message(locale)));
     }
@@ -292,7 +291,7 @@ fn as_text(knowledge: &Knowledge, locale: Locale, now: DateTime<Utc>) -> String 
 /// Returns what it is, and its state in the mirror.
 fn head(knowledge: &Knowledge, locale: Locale) -> String {
     let name =
-        text!("explain-entity", entity = knowledge.entity.as_str(), key = errors::shown(&knowledge.key));
+        text!("explain-entity", entity = knowledge.entity.as_str(), key = terminal::shown(&knowledge.key));
     let Some(row) = &knowledge.row else {
         let is_mirrored_kind = espelho_store::explainable().contains(&knowledge.entity.as_str());
         return match is_mirrored_kind {

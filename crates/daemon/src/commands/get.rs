@@ -7,13 +7,13 @@ use espelho_store::{MirroredOrder, Store};
 use espelho_sync_engine::{Problem, Trouble};
 
 use super::{
-    errors::shown,
     reading::{Reading, named},
     say,
 };
 use crate::{
     cli::{Cli, GetOrderArgs},
     exit,
+    terminal::shown,
 };
 
 pub(super) async fn order(cli: &Cli, arguments: &GetOrderArgs) -> u8 {

@@ -10,7 +10,7 @@ use espelho_model::{
 use espelho_store::TableState;
 
 use super::{StatusSnapshot, StoreSnapshot, columns, columns::wrapped, resources, sweeps, wanted};
-use crate::alarms::ShownAlarm;
+use crate::{alarms::ShownAlarm, terminal::shown};
 
 /// The maximum number of alarms and stores shown one by one, the failing ones first.
 const SHOWN: usize = 20;
@@ -135,11 +135,12 @@ fn write_alarm(text: &mut String, alarm: &ShownAlarm, style: TextStyle) {
     let mark = if alarm.is_failing() { "✗" } else { "!" };
     let since = alarm.since.map(|since| text!("status-since", time = since).message(style.locale));
     let since = since.map(|since| format!(", {since}")).unwrap_or_default();
-    let told = format!("{} [{}{since}]", alarm.text, alarm.code);
+    // An ERP may have written any text as the name of a store.
+    let told = format!("{} [{}{since}]", shown(&alarm.text), alarm.code);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{} {}", style.of_state(&alarm.severity, mark), wrapped(&told, 2));
     if !alarm.next.is_empty() {
-        let next = style.word(&text!("status-next", step = alarm.next.as_str()));
+        let next = style.word(&text!("status-next", step = shown(&alarm.next)));
         let _ = writeln!(text, "    {}", wrapped(&next, 6));
     }
 }

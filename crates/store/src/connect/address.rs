@@ -30,10 +30,10 @@ fn real_file(named: &Path) -> Result<Option<PathBuf>, String> {
     let Ok(found) = fs::symlink_metadata(named) else { return Ok(None) };
     let real = found.is_symlink().then(|| fs::canonicalize(named)).transpose();
     let real = real.map_err(|error| format!("it is a link that leads nowhere ({error})"))?;
-    let links = fs::metadata(real.as_deref().unwrap_or(named)).map_or(1, |file| file.nlink());
-    match links {
+    let file = fs::metadata(real.as_deref().unwrap_or(named)).ok().filter(fs::Metadata::is_file);
+    match file.map_or(1, |file| file.nlink()) {
         0 | 1 => Ok(real),
-        _ => Err(format!("the file has {links} names (hard links): remove the others, or copy it")),
+        links => Err(format!("the file has {links} names (hard links): remove the others, or copy it")),
     }
 }
 

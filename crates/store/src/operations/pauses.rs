@@ -1,7 +1,7 @@
 //! Pauses: what operators have stopped for a while. They are rows, so that they last over restarts and reach every
 //! process of the service.
 
-use std::str::FromStr as _;
+use std::{str::FromStr as _, sync::Once};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
@@ -37,7 +37,7 @@ impl Pauses<'_> {
         let since = self.clock.now() - KEPT;
         let rows = self.database.fetch("read the pauses", RECENT, vec![since.into()]).await?;
         // A later version may know more scopes; it obeys them itself.
-        rows.iter().filter_map(|row| pause(row).transpose()).collect()
+        Ok(rows.iter().filter_map(|row| readable(pause(row))).collect())
     }
 
     /// Begins pauses, all or none; one of the same store and scope gets the new end.
@@ -76,6 +76,17 @@ impl Pauses<'_> {
         tx.commit().await?;
         Ok(ended)
     }
+}
+
+/// Leaves out a row that somebody has written by hand and that says no time: the other pauses hold all the same.
+fn readable(pause: Result<Option<Pause>, Error>) -> Option<Pause> {
+    static TOLD: Once = Once::new();
+    pause.unwrap_or_else(|error| {
+        TOLD.call_once(
+            || tracing::warn!(%error, "a row of the table pauses cannot be read and pauses nothing"),
+        );
+        None
+    })
 }
 
 fn pause(row: &Row) -> Result<Option<Pause>, Error> {

@@ -208,6 +208,7 @@ conformance! {
     pauses:
         a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,
+        a_pause_without_a_time_as_its_end_does_not_lift_the_others,
         a_pause_is_ended_by_its_store_and_scope;
     erasures:
         a_person_is_erased_from_every_table_and_the_order_stays,
@@ -229,6 +230,7 @@ conformance! {
         an_order_that_the_erp_took_for_a_store_that_was_never_here_is_in_trouble;
     wanted:
         an_answer_is_for_the_wish_that_was_read,
+        a_word_that_is_no_state_leaves_no_row_unseen,
         a_release_is_for_the_command_that_was_seen,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not;
     open_pages:

@@ -9,7 +9,7 @@ use espelho_model::{
 use espelho_store::{Effect, ErrorRow, Event, Happened};
 use serde_json::{Value, json};
 
-use super::super::errors::shown;
+use crate::terminal::shown;
 
 /// The number of letters shown of a request.
 const LONGEST: usize = 120;

@@ -6,7 +6,8 @@ use espelho_model::{
 };
 use espelho_store::{MirroredOrder, MirroredRow};
 
-use super::super::{errors::shown, explain};
+use super::super::explain;
+use crate::terminal::shown;
 
 /// Returns the lines for people.
 pub(super) fn as_text(found: &MirroredOrder, locale: Locale) -> String {

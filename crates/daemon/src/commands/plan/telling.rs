@@ -6,8 +6,7 @@ use espelho_model::{text, text::Locale};
 use espelho_store::WaitingRow;
 use espelho_sync_engine::{Problem, push::preview};
 
-use super::super::errors::shown;
-use crate::{cli::Cli, config::StoreConfig, context::Shared};
+use crate::{cli::Cli, config::StoreConfig, context::Shared, terminal::shown};
 
 /// What was reported so far.
 pub(super) struct Telling {

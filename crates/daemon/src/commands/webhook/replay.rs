@@ -9,13 +9,13 @@ use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::super::{
-    errors::shown,
     reading::{Reading, named},
     say,
 };
 use crate::{
     cli::{Cli, ReplayArgs},
     exit,
+    terminal::shown,
 };
 
 /// Deliveries that are named one by one; the table has all of them.

@@ -70,3 +70,12 @@ pub(crate) async fn a_pause_is_ended_by_its_store_and_scope(world: &World) {
     assert_eq!(world.store.pauses().end(&b, &[PauseScope::Pull]).await.unwrap(), 0);
     assert_eq!(lasting().await, ["b push"]);
 }
+
+pub(crate) async fn a_pause_without_a_time_as_its_end_does_not_lift_the_others(world: &World) {
+    let pauses = [pause(world, "b", PauseScope::Push, 1)];
+    world.store.pauses().begin(&pauses).await.unwrap();
+    let odd = "INSERT INTO pauses (store, scope, since, until, paused_by) \
+        VALUES ('a', 'push', '2026-01-01T00:00:00.000000Z', 'infinity', 'erp')";
+    world.tables.execute(odd).await;
+    assert_eq!(world.store.pauses().recent().await.unwrap(), pauses);
+}

@@ -108,3 +108,19 @@ pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_n
     assert_eq!(world.tables.execute(given).await, 1);
     assert_eq!(world.tables.list("SELECT CAST(max(id) AS TEXT) FROM commands").await, ["6"]);
 }
+
+pub(crate) async fn a_word_that_is_no_state_leaves_no_row_unseen(world: &World) {
+    writes(world, 5).await;
+    for word in ["pendente", "NEW", " new", ""] {
+        let command = format!(
+            "INSERT INTO commands (store, kind, key, state) VALUES ('minha-loja', 'order.status', '1', '{word}')"
+        );
+        world.tables.execute(&command).await;
+        world.tables.execute(&format!("UPDATE erp_stock SET state = '{word}'")).await;
+    }
+    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["new"; 4]);
+    assert_eq!(world.tables.list(STATE).await, ["new"]);
+    world.tables.execute("UPDATE commands SET state = 'done'").await;
+    world.tables.execute("UPDATE commands SET state = 'feito'").await;
+    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["done"; 4], "nothing is carried out again");
+}
