@@ -71,7 +71,8 @@ metrics! {
         "Changes that a sweep has found and no delivery told.";
     INTENTS: Gauge "espelho_intents" ["store", "table", "state"]
         "Rows that the ERP has written, by table (stock, price, command) and state: open (new, waiting or sending), \
-         done, failed, held or doubtful; a table of which nothing is in a state may be without a line.";
+         done, failed, held or doubtful; a table of which nothing is in a state may be without a line; rows for stores \
+         that no configuration has are together, with an empty store.";
     INTENTS_OLDEST_OPEN: Gauge "espelho_intents_oldest_open_seconds" ["store", "table"]
         "How old the oldest open row is.";
     DOUBTFUL_INTENTS: Gauge "espelho_doubtful_intents" ["store"]

@@ -122,5 +122,9 @@ pub(crate) async fn a_word_that_is_no_state_leaves_no_row_unseen(world: &World) 
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     world.tables.execute("UPDATE commands SET state = 'done'").await;
     world.tables.execute("UPDATE commands SET state = 'feito'").await;
-    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["done"; 4], "nothing is carried out again");
+    assert_eq!(
+        world.tables.list("SELECT state FROM commands").await,
+        ["done"; 4],
+        "nothing is carried out again"
+    );
 }

@@ -85,6 +85,7 @@ impl Receiving {
         let on = (world.store.clone(), Arc::clone(&world.clock));
         let stores = vec![(loja(), Some(SECRET.into())), (outra, None)];
         let health = Arc::<Health>::default();
+        health.add(&loja());
         let tell = (wakers, Arc::clone(&health));
         let webhooks = Webhooks::start(listener, None, limits, stores, tell, on);
         Self { world, address, webhooks, store_wakers, health }
