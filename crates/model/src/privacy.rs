@@ -29,7 +29,7 @@ pub enum Field {
     Notes,
     /// The texts of conversations and occurrences.
     Messages,
-    /// Whatever else stands in an object about a person.
+    /// Any other member of an object about a person.
     Other,
 }
 
@@ -49,7 +49,7 @@ impl Field {
     ];
 }
 
-/// What becomes of a field, the mildest first.
+/// The treatment of a field, the mildest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Treatment {

@@ -402,7 +402,7 @@ pub fn statements_of_sweeps() -> [(&'static str, &'static str); 6] {
     ]
 }
 
-/// What the scan of the ERP's open rows reads turn by turn, by name, so that a test can see that none of it reads more
+/// The statements by which a turn of the scan reads the ERP's open rows, by name: a test shows that none reads more rows
 /// than it returns.
 pub fn statements_of_turns() -> [(&'static str, &'static str); 14] {
     [

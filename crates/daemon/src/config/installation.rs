@@ -34,7 +34,7 @@ pub(crate) struct Installation {
     pub log: Log,
     pub schedule: Schedule,
     pub labels: LabelsSection,
-    /// What of a person is kept.
+    /// The treatment of each field about a person.
     pub privacy: Policy,
     pub retention: RetentionSection,
 }

@@ -436,7 +436,7 @@ impl Place<'_> {
     }
 
     /// Returns the fingerprint that stands in place of a text. Equal values have equal ones, however they are written.
-    /// What stands for no one person, as an id of zero does, stays: its fingerprint would look like a person's.
+    /// An identifier of no one person stays, such as an id of zero: its fingerprint would look like a person's.
     fn hashed(&self, privacy: &Privacy, text: &str) -> String {
         if fingerprint_in(text).is_some() {
             return text.to_owned();

@@ -28,7 +28,7 @@ pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
     AND state = $13";
-/// Whether a command of this kind on this key is still open. SQLite would put the constant in place of a plain `key`
+/// Finds an open command of this kind on this key. SQLite would put the constant in place of a plain `key`
 /// everywhere, and miss the index.
 pub(crate) const IS_COMING: &str = "SELECT 1 FROM commands WHERE store = $1 AND kind = $2 AND (key = $3) IS TRUE \
     AND substr(key, 1, 100) = substr($3, 1, 100) AND state IN ('new', 'waiting', 'sending') LIMIT 1";

@@ -13,7 +13,7 @@ use crate::{
 /// Rows that are looked at together.
 const PAGE_ROWS: i64 = 500;
 
-/// Whatever is written anew is `new`, and the index on that is in the order of the rows.
+/// A row that is written anew is `new`, and the index on that state is in the order of the rows.
 pub(crate) const STOCK: [&str; 2] = [
     "SELECT rowid AS number, CAST(substr(sku, 1, 800) || ' ' || substr(location_id, 1, 800) || ' ' || \
      substr(quantity, 1, 800) AS BLOB) AS bytes, \
@@ -55,7 +55,7 @@ pub(crate) const TOO_LONG: [&str; 2] = [
      AND octet_length(sku) > 800",
 ];
 
-/// How far the search for unreadable rows has come.
+/// The progress of the search for unreadable rows.
 #[derive(Clone, Debug)]
 pub struct UnreadableWalk {
     /// The last row of each table.

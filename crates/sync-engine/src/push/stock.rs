@@ -75,7 +75,7 @@ struct StockState {
     unexplained_since: HashMap<String, Duration>,
     /// When rows with unknown SKUs are reopened again; at once without it.
     reopens_at: Option<Duration>,
-    /// How far the search for unreadable rows has come.
+    /// The progress of the search for unreadable rows.
     unreadable: UnreadableWalk,
     /// Whether a row could not be read: all of them are searched.
     has_unreadable: bool,

@@ -46,7 +46,7 @@ async fn content(store: &Store, number: &str) -> i64 {
 pub(crate) async fn what_the_policy_leaves_out_reaches_no_table(world: &World) {
     let world = &world.under(Policy::of_all(Treatment::LeaveOut)).await;
     let lease = mirrored(world).await;
-    // What the ERP itself wrote is the ERP's; the answer is the marketplace's.
+    // The ERP's own text stays; the answer is the marketplace's, and the policy applies to it.
     act(world, &lease, "N-1").await;
     let answers = world.tables.list("SELECT COALESCE(answer, '') FROM effects").await;
     assert_eq!(answers.len(), 1);

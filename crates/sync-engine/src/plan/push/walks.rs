@@ -1,4 +1,4 @@
-//! How the walk over the open rows of a source goes on in the next turn. Pure.
+//! The course of a walk over the open rows of a source, from turn to turn. Pure.
 //!
 //! A turn reads a few pages of each source, so that its cost does not grow with what is open. Where they are all there
 //! is, each turn walks anew. Otherwise the next turn goes on behind the last row, as far as the queue has room.
@@ -14,7 +14,7 @@ pub const TURN_PAGES: usize = 2;
 /// A walk over more rows than a turn reads begins anew after this time: rows behind it may have changed.
 const WALK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a turn does for a source.
+/// The part of a source in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It begins a new walk.
@@ -62,7 +62,7 @@ impl<P: Default> Walk<P> {
         self.is_at_end = true;
     }
 
-    /// Whether more rows are open than a turn reads. `has_left_out` says whether the queue had no room for some.
+    /// Tells whether more rows are open than a turn reads. `has_left_out` says whether the queue had no room for some.
     pub fn is_crowded(&self, has_left_out: bool) -> bool {
         !self.is_at_end || self.turns > 1 || has_left_out
     }

@@ -1,0 +1,297 @@
+use espelho_model::{LocationId, ProductId, Sku};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{
+    super::tests::{at, effect},
+    *,
+};
+
+fn whole(number: i64) -> Decimal {
+    Decimal::from(number)
+}
+
+fn level(desired: i64, mirrored: Option<i64>) -> StockIntent {
+    StockIntent {
+        sku: Sku::new("A"),
+        location: LocationId::new("1"),
+        written: desired.to_string(),
+        quantity: Some(whole(desired)),
+        state: Some(PushState::New),
+        updated_at: None,
+        product: Some(ProductId::new("P")),
+        base_unit: Some("un".to_owned()),
+        mirrored: mirrored.map(whole),
+        reserved: None,
+        available: None,
+        code: None,
+        revision: 3,
+    }
+}
+
+fn set_for(wish: i64, target: i64, state: EffectState) -> Effect {
+    let evidence =
+        json!({"product": "P", "location": "1", "sku": "A", "target": target.to_string(), "wish": wish});
+    effect("stock.set", Some(&evidence.to_string()), state)
+}
+
+fn set(target: i64, state: EffectState) -> Effect {
+    set_for(3, target, state)
+}
+
+fn moved(delta: i64, state: EffectState) -> Effect {
+    let evidence =
+        json!({"product": "P", "sku": "A", "location": "1", "delta": delta.to_string(), "before": "9"});
+    effect("stock.adjust", Some(&evidence.to_string()), state)
+}
+
+const CONFIRMED: EffectState = EffectState::Confirmed;
+const REFUTED: EffectState = EffectState::Refuted;
+
+#[test]
+fn a_quantity_is_a_number_of_at_most_six_decimals_that_is_not_negative_and_whole_where_the_unit_is() {
+    let checked = |written: &str, unit: Option<&str>| {
+        let quantity = written.parse().ok();
+        check(&StockIntent { quantity, base_unit: unit.map(str::to_owned), ..level(0, None) })
+    };
+    let rows = [
+        ("0", Some("un"), true),
+        ("7", Some("un"), true),
+        ("7.0", Some("cx"), true),
+        ("1.5", Some("un"), false),
+        ("1.5", Some("pc"), false),
+        ("1.5", Some("cx"), false),
+        ("1.5", Some("pct"), false),
+        ("1.5", Some("kg"), true),
+        ("1.5", None, true),
+        ("0.000001", Some("kg"), true),
+        ("0.0000010", Some("kg"), true),
+        ("0.0000001", Some("kg"), false),
+        ("-1", Some("un"), false),
+        ("-0.5", Some("kg"), false),
+        ("seven", None, false),
+    ];
+    for (written, unit, is_fit) in rows {
+        let checked = checked(written, unit);
+        assert_eq!(checked.is_ok(), is_fit, "{written} {unit:?}");
+        if let Err(message) = checked {
+            assert_eq!(message.code, "invalid_data", "{written} {unit:?}");
+        }
+    }
+}
+
+#[test]
+fn only_a_new_zero_of_a_known_product_that_is_not_zero_yet_empties_a_level() {
+    assert!(empties(&level(0, Some(5))));
+    assert!(empties(&level(0, None)));
+    assert!(empties(&StockIntent { state: Some(PushState::Waiting), ..level(0, Some(5)) }));
+    assert!(!empties(&level(0, Some(0))));
+    assert!(!empties(&level(1, Some(5))));
+    assert!(!empties(&StockIntent { product: None, ..level(0, None) }));
+    for state in [PushState::Sending, PushState::Done, PushState::Held, PushState::Failed, PushState::Ignored]
+    {
+        assert!(!empties(&StockIntent { state: Some(state), ..level(0, Some(5)) }), "{state:?}");
+    }
+}
+
+#[test]
+fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
+    let trusts = |basis, desired, effects: &[Effect]| {
+        trust(basis, &level(7, Some(7)), whole(desired), effects, at(60))
+    };
+    assert_eq!(trusts(Basis::Physical, 7, &[]), Trust::Yes);
+    assert_eq!(trusts(Basis::Physical, 8, &[]), Trust::No, "the mirror shows something else");
+    assert_eq!(trusts(Basis::Available, 7, &[]), Trust::No, "what is reserved changes with every sale");
+    assert_eq!(trusts(Basis::Physical, 7, &[set(7, CONFIRMED)]), Trust::Yes, "we set it so");
+    assert_eq!(trusts(Basis::Physical, 7, &[moved(2, CONFIRMED), set(5, CONFIRMED)]), Trust::Yes);
+    let after = Trust::IfReadAfter(at(300));
+    assert_eq!(trusts(Basis::Physical, 7, &[set(9, CONFIRMED)]), after);
+    assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Sent)]), after);
+    assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Doubtful)]), after);
+    assert_eq!(trusts(Basis::Physical, 7, &[moved(2, CONFIRMED)]), after);
+    assert_eq!(trusts(Basis::Physical, 7, &[set(9, REFUTED)]), Trust::Yes, "it did not happen");
+    let garbled = effect("stock.set", Some("{}"), CONFIRMED);
+    assert_eq!(trusts(Basis::Physical, 7, &[garbled]), after, "nobody knows what was set");
+}
+
+#[test]
+fn what_is_reserved_is_added_where_the_erp_writes_what_is_available() {
+    assert_eq!(target(Basis::Physical, whole(7), Some(whole(2))), whole(7));
+    assert_eq!(target(Basis::Available, whole(7), Some(whole(2))), whole(9));
+    assert_eq!(target(Basis::Available, whole(7), None), whole(7));
+}
+
+#[test]
+fn a_level_is_set_only_where_it_differs_and_not_twice_for_one_row() {
+    let decided = |there: Option<i64>, effects: &[Effect]| {
+        decide(&level(7, None), there.map(whole), whole(7), effects, at(10))
+    };
+    let (set_it, done) = (Action::Set(whole(7)), Action::Answer(Verdict::Done(None)));
+    assert_eq!(decided(Some(7), &[]), done);
+    assert_eq!(decided(Some(5), &[]), set_it);
+    assert_eq!(decided(None, &[]), set_it, "the mirror does not know the level");
+    assert_eq!(
+        decided(Some(5), &[set(7, CONFIRMED)]),
+        Action::Answer(Verdict::Sent),
+        "sold since, not answered yet"
+    );
+    assert_eq!(decided(Some(5), &[set_for(2, 7, CONFIRMED)]), set_it, "the same quantity, written again");
+    assert_eq!(decided(Some(5), &[set(9, CONFIRMED)]), set_it, "what was reserved has changed");
+    let seconds = |n| Action::Answer(Verdict::RetryAfter(Duration::from_secs(n)));
+    let lately = Effect { planned_at: at(9), ..set(7, REFUTED) };
+    assert_eq!(decided(Some(5), &[lately]), seconds(1), "the pause after an attempt that failed");
+    assert_eq!(decided(Some(5), &[set(7, REFUTED)]), set_it, "the pause is over");
+    assert_eq!(
+        decided(Some(5), &[Effect { planned_at: at(9), ..set_for(2, 7, REFUTED) }]),
+        set_it,
+        "of another row"
+    );
+    assert_eq!(decided(Some(7), &[set(5, REFUTED)]), seconds(30), "another quantity may still land");
+    assert_eq!(decided(Some(7), &[set(7, REFUTED)]), done);
+    let many: Vec<Effect> = (0..16).map(|_| set(7, REFUTED)).collect();
+    let Action::Answer(Verdict::Failed(message)) = decided(Some(5), &many) else { panic!("not given up") };
+    assert_eq!(message.code, "gave_up");
+}
+
+fn checked(basis: Basis, desired: i64, quantity: i64, reserved: i64, effects: &[Effect]) -> Check {
+    let shown = Shown { quantity: whole(quantity), reserved: whole(reserved) };
+    check_sent(basis, whole(desired), shown, last_set(effects, at(60)).as_ref())
+}
+
+#[test]
+fn a_level_that_is_as_it_was_set_is_done() {
+    let done = Check::Answer(Verdict::Done(None));
+    assert_eq!(checked(Basis::Physical, 7, 7, 0, &[set(7, CONFIRMED)]), done);
+    assert_eq!(checked(Basis::Physical, 7, 7, 7, &[set(7, CONFIRMED)]), done, "all of it is reserved");
+    assert_eq!(checked(Basis::Physical, 7, 5, 0, &[moved(-2, CONFIRMED), set(7, CONFIRMED)]), done);
+    assert_eq!(checked(Basis::Physical, 7, 7, 0, &[]), done, "nobody knows who set it");
+    let Check::Answer(Verdict::DoneBut(message)) = checked(Basis::Physical, 7, 7, 8, &[set(7, CONFIRMED)])
+    else {
+        panic!("more is reserved than is there")
+    };
+    assert_eq!(message.code, "oversold");
+    let Check::Answer(Verdict::Failed(message)) = checked(Basis::Physical, 7, 6, 0, &[]) else {
+        panic!("conflict")
+    };
+    assert_eq!(message.code, "stock_conflict");
+}
+
+#[test]
+fn a_level_that_differs_is_compared_with_what_was_dispatched() {
+    assert_eq!(checked(Basis::Physical, 7, 5, 0, &[set(7, CONFIRMED)]), Check::Compare(whole(2)));
+    assert_eq!(checked(Basis::Physical, 7, 9, 0, &[set(7, CONFIRMED)]), Check::Compare(whole(-2)));
+    let shown = Shown { quantity: whole(5), reserved: whole(0) };
+    let last = last_set(&[set(7, CONFIRMED)], at(60)).unwrap();
+    let after =
+        |is_explained, seconds| after_comparing(shown, &last, is_explained, Duration::from_secs(seconds));
+    assert_eq!(after(true, 0), Verdict::Done(None));
+    assert_eq!(after(false, 0), Verdict::RetryAfter(RECHECK_INTERVAL));
+    assert_eq!(after(false, 29), Verdict::RetryAfter(RECHECK_INTERVAL));
+    assert_eq!(after(false, 30), Verdict::Failed(conflict(whole(7), whole(5))));
+    let last = last_set(&[moved(-1, CONFIRMED), set(7, CONFIRMED)], at(60)).unwrap();
+    let given_up = after_comparing(shown, &last, false, EXPLAINED_WITHIN);
+    assert_eq!(given_up, Verdict::Failed(conflict(whole(6), whole(5))), "we took one ourselves");
+}
+
+// withstands: F001
+#[test]
+fn what_was_set_to_cover_reserved_goods_that_have_left_is_set_again() {
+    let covered = [set(9, CONFIRMED)];
+    assert_eq!(checked(Basis::Available, 7, 9, 2, &covered), Check::Answer(Verdict::Done(None)));
+    assert_eq!(
+        checked(Basis::Available, 7, 9, 0, &covered),
+        Check::Answer(Verdict::Requeue),
+        "9 would be on sale"
+    );
+    assert_eq!(checked(Basis::Available, 7, 7, 0, &covered), Check::Compare(whole(2)), "the goods have left");
+    assert_eq!(
+        checked(Basis::Available, 7, 9, 4, &covered),
+        Check::Answer(Verdict::Done(None)),
+        "5 are on sale"
+    );
+    assert_eq!(checked(Basis::Physical, 9, 9, 0, &covered), Check::Answer(Verdict::Done(None)));
+    assert_eq!(
+        checked(Basis::Available, 7, 10, 2, &covered),
+        Check::Compare(whole(-1)),
+        "what is reserved has not changed; somebody added one"
+    );
+    assert_eq!(
+        checked(Basis::Available, 7, 9, 0, &[moved(-1, CONFIRMED), set(9, CONFIRMED)]),
+        Check::Compare(whole(-1)),
+        "we moved stock ourselves since"
+    );
+}
+
+#[test]
+fn what_we_moved_after_a_level_was_set_is_no_conflict_and_what_may_land_late_is_waited_for() {
+    let last = last_set(&[moved(-2, CONFIRMED), set(10, CONFIRMED), moved(7, CONFIRMED)], at(10)).unwrap();
+    assert_eq!((last.target + last.moved, last.may_be_overruled_for), (whole(8), None));
+    let last = last_set(&[moved(-2, REFUTED), set(10, CONFIRMED)], at(10)).unwrap();
+    assert_eq!(last.moved, Decimal::ZERO);
+    let last = last_set(&[set(0, CONFIRMED), set(5, REFUTED)], at(10)).unwrap();
+    assert_eq!(last.may_be_overruled_for, Some(Duration::from_secs(30)));
+    let last = last_set(&[set(5, CONFIRMED), set(5, REFUTED)], at(10)).unwrap();
+    assert_eq!(last.may_be_overruled_for, None, "it would be the same");
+    let refused = Effect { code: Some("VALIDATION_ERROR".to_owned()), ..set(5, REFUTED) };
+    let last = last_set(&[set(0, CONFIRMED), refused], at(10)).unwrap();
+    assert_eq!(last.may_be_overruled_for, None, "it was refused");
+    let last = last_set(&[set(0, CONFIRMED), set(5, REFUTED)], at(40)).unwrap();
+    assert_eq!(last.may_be_overruled_for, None, "it is over");
+    assert_eq!(last_set(&[set(5, REFUTED)], at(10)), None);
+    assert_eq!(last_set(&[set(5, EffectState::Planned)], at(10)), None);
+    assert_eq!(last_set(&[set(5, EffectState::Doubtful)], at(10)).map(|set| set.target), Some(whole(5)));
+}
+
+proptest! {
+    // withstands: F001
+    #[test]
+    fn a_lost_set_is_never_taken_for_undone_where_the_product_shows_it_or_sales_explain_the_rest(
+        target in 0i64..1_000, sold in 0i64..1_000,
+    ) {
+        prop_assume!(sold <= target);
+        let evidence = LevelEvidence {
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None,
+        };
+        let settled = settle(&evidence, whole(target - sold), sold > 0);
+        let happened = matches!(settled, Settlement::Happened { .. });
+        prop_assert!(happened, "{:?}", settled);
+    }
+
+    #[test]
+    fn a_level_that_is_higher_or_lower_without_a_sale_was_not_set(target in 0i64..1_000, there in 0i64..1_000, explained: bool) {
+        prop_assume!(target != there && !(explained && there < target));
+        let evidence = LevelEvidence {
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None,
+        };
+        let settled = settle(&evidence, whole(there), explained);
+        let did_not = matches!(settled, Settlement::DidNotHappen { .. });
+        prop_assert!(did_not, "{:?}", settled);
+    }
+}
+
+#[test]
+fn a_lost_set_is_settled_by_what_the_product_shows() {
+    let evidence = LevelEvidence {
+        product: "P".into(),
+        location: "1".into(),
+        sku: "A".into(),
+        target: whole(5),
+        wish: None,
+    };
+    for (there, is_explained, happened) in [
+        (5, false, true),
+        (5, true, true),
+        (4, true, true),
+        (4, false, false),
+        (6, true, false),
+        (6, false, false),
+    ] {
+        let settled = settle(&evidence, whole(there), is_explained);
+        assert_eq!(matches!(settled, Settlement::Happened { .. }), happened, "{there} {is_explained}");
+    }
+}
+
+#[test]
+fn a_basis_is_the_word_of_the_configuration() {
+    assert_eq!((Basis::Physical.as_str(), Basis::Available.as_str()), ("physical", "available"));
+}
