@@ -17,6 +17,9 @@ use crate::metric::{Exposition, list};
 /// Free bytes below which the disk counts as full.
 const FULL: u64 = 32 << 20;
 
+/// Rows that are not done, by store and table.
+type Undone = BTreeMap<String, BTreeMap<String, IntentCounts>>;
+
 /// Returns the text of `/metrics`.
 pub(super) async fn metrics(state: &State) -> String {
     let mut text = Exposition::after(state.metrics.render());
@@ -70,55 +73,65 @@ fn alarms(text: &mut Exposition, state: &State) {
     }
 }
 
-/// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores. Rows for stores
-/// that no configuration has count together, with an empty name: whoever writes them may invent any number of names.
 async fn wanted(text: &mut Exposition, state: &State) -> Result<(), espelho_store::Error> {
-    let (undone, done, now) =
-        (state.store.intents().undone(None).await?, state.snapshots.done().await?, state.clock.now());
+    let (undone, done) = (state.store.intents().undone(None).await?, state.snapshots.done().await?);
     let shown = state.snapshots.shown.get();
     let known: BTreeSet<&str> = shown.iter().map(|store| store.key.as_str()).collect();
-    let of = |store: &'_ str| known.get(store).copied().unwrap_or_default();
-    let (mut rows, mut since) = (BTreeMap::new(), BTreeMap::new());
-    for (store, table, n) in done.iter() {
-        *rows.entry((of(store), table.as_str(), "done")).or_insert(0) += *n;
+    let now = state.clock.now();
+    intents(text, &known, (&undone, &done), now);
+    doubtful(text, &known, &undone, now);
+    Ok(())
+}
+
+/// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores. Rows for stores
+/// that no configuration has count together, with an empty name: whoever writes them may invent any number of names.
+fn intents(
+    text: &mut Exposition,
+    known: &BTreeSet<&str>,
+    (undone, done): (&Undone, &[(String, String, u64)]),
+    now: DateTime<Utc>,
+) {
+    let (mut rows, mut oldest) = (BTreeMap::new(), BTreeMap::new());
+    for (store, table, n) in done {
+        *rows.entry((shown_as(store, known), table.as_str(), "done")).or_insert(0) += n;
     }
-    for (store, tables) in &undone {
+    for (store, tables) in undone {
+        let store = shown_as(store, known);
         for (table, n) in tables {
             for (word, n) in
                 [("open", n.open), ("failed", n.failed), ("held", n.held), ("doubtful", n.doubtful)]
             {
-                *rows.entry((of(store), table.as_str(), word)).or_insert(0) += n;
+                *rows.entry((store, table.as_str(), word)).or_insert(0) += n;
             }
-            let oldest = since.entry((of(store), table.as_str())).or_insert(n.oldest_open);
-            *oldest = oldest.iter().chain(&n.oldest_open).min().copied();
+            if let Some(since) = n.oldest_open {
+                let oldest = oldest.entry((store, table.as_str())).or_insert(since);
+                *oldest = since.min(*oldest);
+            }
         }
     }
     let mut family = text.family(&list::INTENTS);
     rows.iter().for_each(|((store, table, word), rows)| family.line(&[store, table, word], *rows as f64));
     let mut family = text.family(&list::INTENTS_OLDEST_OPEN);
-    for ((store, table), since) in since {
-        let Some(since) = since else { continue };
+    for ((store, table), since) in oldest {
         family.line(&[store, table], (now - since).num_seconds().max(0) as f64);
     }
-    doubtful(text, &known, &undone, now);
-    Ok(())
+}
+
+/// Returns a store's name, which is empty for a store that no configuration has.
+fn shown_as<'k>(store: &str, known: &BTreeSet<&'k str>) -> &'k str {
+    known.get(store).copied().unwrap_or_default()
 }
 
 /// Writes the rows whose outcome cannot be proved. Each store has its lines from the start, so that an alert sees the
 /// first row.
-fn doubtful(
-    text: &mut Exposition,
-    known: &BTreeSet<&str>,
-    undone: &BTreeMap<String, BTreeMap<String, IntentCounts>>,
-    now: DateTime<Utc>,
-) {
+fn doubtful(text: &mut Exposition, known: &BTreeSet<&str>, undone: &Undone, now: DateTime<Utc>) {
     let mut each: BTreeMap<&str, (u64, i64)> = known.iter().map(|store| (*store, (0, 0))).collect();
     for (store, tables) in undone {
         let rows: u64 = tables.values().map(|counts| counts.doubtful).sum();
         let oldest = tables.values().filter_map(|counts| counts.oldest_doubtful).min();
         let age = oldest.map_or(0, |since| (now - since).num_seconds().max(0));
         if rows > 0 || known.contains(store.as_str()) {
-            let all = each.entry(known.get(store.as_str()).copied().unwrap_or_default()).or_default();
+            let all = each.entry(shown_as(store, known)).or_default();
             *all = (all.0 + rows, all.1.max(age));
         }
     }
@@ -209,6 +222,34 @@ fn process(text: &mut Exposition, started_at: DateTime<Utc>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_stores_that_nobody_has_count_together() {
+        let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
+        let open = |open, seconds| IntentCounts {
+            open,
+            oldest_open: Some(now - chrono::TimeDelta::seconds(seconds)),
+            ..IntentCounts::default()
+        };
+        let undone = [("a", open(1, 5)), ("x", open(2, 7)), ("y\n", open(3, 90))];
+        let undone: Undone =
+            undone.map(|(store, n)| (store.to_owned(), BTreeMap::from([("stock".to_owned(), n)]))).into();
+        let done = ["a", "x", "y\n"].map(|store| (store.to_owned(), "stock".to_owned(), 10));
+        let mut text = Exposition::default();
+        intents(&mut text, &BTreeSet::from(["a", "b"]), (&undone, &done), now);
+        let text = text.into_text();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.starts_with('#') && !line.ends_with(" 0")).collect();
+        let expected = [
+            r#"espelho_intents{store="",table="stock",state="done"} 20"#,
+            r#"espelho_intents{store="",table="stock",state="open"} 5"#,
+            r#"espelho_intents{store="a",table="stock",state="done"} 10"#,
+            r#"espelho_intents{store="a",table="stock",state="open"} 1"#,
+            r#"espelho_intents_oldest_open_seconds{store="",table="stock"} 90"#,
+            r#"espelho_intents_oldest_open_seconds{store="a",table="stock"} 5"#,
+        ];
+        assert_eq!(lines, expected);
+    }
 
     #[test]
     fn what_is_doubtful_has_lines_for_each_store_from_the_start() {

@@ -68,6 +68,23 @@ impl Database {
         Ok(affected)
     }
 
+    /// Runs a statement that changes a batch of rows at a time until it finds none, each in a transaction of its own, so
+    /// that no other writer waits for long. Returns the number of all.
+    pub(crate) async fn execute_in_batches(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        values: &[Value],
+    ) -> Result<u64, Error> {
+        let mut affected = 0;
+        loop {
+            match self.execute(operation, sql, values.to_vec()).await? {
+                0 => return Ok(affected),
+                some => affected += some,
+            }
+        }
+    }
+
     /// Reads rows outside any transaction.
     pub(crate) async fn fetch(
         &self,

@@ -92,13 +92,7 @@ impl Commands<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn prune_commands(self, before: DateTime<Utc>) -> Result<u64, Error> {
-        let mut pruned = 0;
-        loop {
-            match self.database.execute("prune the commands", PRUNE, vec![before.into()]).await? {
-                0 => return Ok(pruned),
-                some => pruned += some,
-            }
-        }
+        self.database.execute_in_batches("prune the commands", PRUNE, &[before.into()]).await
     }
 
     /// Whether an open command of this kind exists for a key.

@@ -295,13 +295,7 @@ impl Journal<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn prune_effects(self, before: DateTime<Utc>) -> Result<u64, Error> {
-        let mut pruned = 0;
-        loop {
-            match self.inbox.execute("prune the journal", PRUNE, vec![before.into()]).await? {
-                0 => return Ok(pruned),
-                some => pruned += some,
-            }
-        }
+        self.inbox.execute_in_batches("prune the journal", PRUNE, &[before.into()]).await
     }
 
     /// Begins a write to the journal. PostgreSQL checks the lease in the same transaction; beside SQLite the lock

@@ -91,12 +91,6 @@ impl Changes<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn prune_changes(self, before: DateTime<Utc>) -> Result<u64, Error> {
-        let mut pruned = 0;
-        loop {
-            match self.database.execute("prune the change feed", PRUNE, vec![before.into()]).await? {
-                0 => return Ok(pruned),
-                some => pruned += some,
-            }
-        }
+        self.database.execute_in_batches("prune the change feed", PRUNE, &[before.into()]).await
     }
 }

@@ -103,13 +103,7 @@ impl Runs<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn prune_runs(self, before: DateTime<Utc>) -> Result<u64, Error> {
-        let mut pruned = 0;
-        loop {
-            match self.database.execute("prune the runs", PRUNE, vec![before.into()]).await? {
-                0 => return Ok(pruned),
-                some => pruned += some,
-            }
-        }
+        self.database.execute_in_batches("prune the runs", PRUNE, &[before.into()]).await
     }
 
     async fn has_run(self, store: &StoreKey, sql: &'static str) -> Result<bool, Error> {

@@ -232,16 +232,26 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
             other => panic!("{other} has no plan here"),
         };
         let plan = world.tables.plan(sql).await;
-        let searched: Vec<&str> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
-        let is_as_expected = searched.len() == expected.len()
-            && searched.iter().zip(&expected).all(|(step, expected)| step.starts_with(expected));
-        assert!(is_as_expected, "{name}: {plan:#?}");
+        assert_searches(name, &plan, &expected);
         // The answer of a part of the statement is read whole, a table never is.
-        let mut scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN "));
-        assert!(scanned.all(|of| ["u", "p", "aged"].contains(&of)), "{name}: {plan:#?}");
+        assert_scans_only(name, &plan, &["u", "p", "aged"]);
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
         assert_eq!(sorts, name == "aged", "{name}: {plan:#?}");
     }
+}
+
+/// Asserts the tables that a plan searches, each by the index whose use the step begins with.
+fn assert_searches(name: &str, plan: &[String], expected: &[&str]) {
+    let searched: Vec<&str> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
+    let is_as_expected = searched.len() == expected.len()
+        && searched.iter().zip(expected).all(|(step, expected)| step.starts_with(expected));
+    assert!(is_as_expected, "{name}: {plan:#?}");
+}
+
+/// Asserts that a plan reads nothing whole but these.
+fn assert_scans_only(name: &str, plan: &[String], few: &[&str]) {
+    let mut scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN "));
+    assert!(scanned.all(|of| few.contains(&of)), "{name}: {plan:#?}");
 }
 
 /// A turn must not cost more with more open rows: each of its statements finds what it returns in an index that is in the
@@ -281,12 +291,8 @@ async fn no_turn_of_the_scan_reads_more_open_rows_than_it_returns() {
             other => panic!("{other} has no plan here"),
         };
         let plan = world.tables.plan(sql).await;
-        let searched: Vec<&str> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
-        let is_as_expected = searched.len() == expected.len()
-            && searched.iter().zip(&expected).all(|(step, expected)| step.starts_with(expected));
-        assert!(is_as_expected, "{name}: {plan:#?}");
-        let mut scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN "));
-        assert!(scanned.all(|of| ["c", "wanting"].contains(&of)), "{name}: {plan:#?}");
+        assert_searches(name, &plan, &expected);
+        assert_scans_only(name, &plan, &["c", "wanting"]);
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE"));
         assert!(!sorts, "{name}: {plan:#?}");
     }

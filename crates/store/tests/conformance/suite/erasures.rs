@@ -88,6 +88,14 @@ pub(super) async fn deliver(world: &World, event: Option<&str>, body: &serde_jso
     world.store.inbox().keep_deliveries(vec![delivery]).await.unwrap();
 }
 
+/// Delivers an event of the order that names the person, and a message about it.
+async fn deliver_news_of_canary(world: &World, message: &str) {
+    let paid = json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}});
+    deliver(world, None, &paid).await;
+    let said = json!({"event": "conversation.message", "data": {"conversation_id": "CV-1", "body": message}});
+    deliver(world, None, &said).await;
+}
+
 pub(super) async fn act(world: &World, lease: &Lease, number: &str) {
     let effect = NewEffect {
         key: format!("order/{number}"),
@@ -123,18 +131,7 @@ async fn mirrored(world: &World) -> Lease {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order_of_canary("N-1", "paid"), order("N-2", "paid")]).await;
     write_below(world, &lease, "N-1").await;
-    deliver(
-        world,
-        None,
-        &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}),
-    )
-    .await;
-    deliver(
-        world,
-        None,
-        &json!({"event": "conversation.message", "data": {"conversation_id": "CV-1", "body": PHONE}}),
-    )
-    .await;
+    deliver_news_of_canary(world, PHONE).await;
     act(world, &lease, "N-1").await;
     world
         .tables
@@ -215,18 +212,7 @@ pub(crate) async fn what_is_written_of_an_erased_order_has_no_person(world: &Wor
     }
     world.tables.execute("UPDATE occurrences SET title = NULL").await;
     write_below_without_occurrence(world, &lease).await;
-    deliver(
-        world,
-        None,
-        &json!({"event": "order.paid", "data": {"order_number": "N-1", "customer_name": NAME}}),
-    )
-    .await;
-    deliver(
-        world,
-        None,
-        &json!({"event": "conversation.message", "data": {"conversation_id": "CV-1", "body": NAME}}),
-    )
-    .await;
+    deliver_news_of_canary(world, NAME).await;
     let planned = world.store.journal().last_effect(&minha_loja()).await.unwrap();
     act(world, &lease, "N-1").await;
     let answers =
