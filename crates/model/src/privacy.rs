@@ -3,6 +3,8 @@
 //! [`crate::person`] tells which member of an object is which field. The policy applies before anything reaches the
 //! disk. City apart, state and country are no fields: taxes and freight need them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -132,12 +134,19 @@ impl Policy {
 const PREFIX: &str = "hash:";
 
 /// A policy with the installation's key.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Privacy {
     policy: Policy,
     key: String,
     /// Rows that were written under another policy have another fingerprint.
     mark: i64,
+}
+
+/// A log must not show the key.
+impl fmt::Debug for Privacy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Privacy").field("policy", &self.policy).finish_non_exhaustive()
+    }
 }
 
 impl Privacy {
