@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 28] = [
+pub const CODES: [&str; 29] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -31,6 +31,7 @@ pub const CODES: [&str; 28] = [
     "database_busy",
     "database_unreachable",
     "database_read_only",
+    "schema_changed",
     "database_replaced",
     "clock_wrong",
     "unknown_store",

@@ -100,6 +100,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// The marketplace in a box, stand-alone.
     Sandbox(espelho_sandbox::cli::Args),
+    /// Asks six questions, writes the configuration, makes the database and tries everything.
+    Init(InitArgs),
     /// Checks the configuration, and nothing else.
     Check,
     /// Looks at everything that has to work, also before the first start, and says for each what to do: ✓ GREEN, ! YELLOW,
@@ -136,11 +138,7 @@ pub enum Command {
     /// Deletes the old records that the service deletes by itself, now, and says how much goes.
     Prune(PruneArgs),
     /// How everything is: what is late, what failed, why, and what to do. Ends with 3 when something fails.
-    Status {
-        /// Only this store, with its data, budget and sweeps.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
-    },
+    Status(StatusArgs),
     /// What failed, is held, in doubt or waits, by cause, with the next step.
     Errors(ErrorsArgs),
     /// The story of one thing in order of time: deliveries, mirror, what the ERP wants, each call with its proof.
@@ -205,6 +203,59 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Shows the manual page of espelho, or of a command.
+    Man(ManArgs),
+}
+
+/// `espelho status`.
+#[derive(Args, Clone, Debug)]
+pub struct StatusArgs {
+    /// Only this store, with its data, budget and sweeps.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+    /// Show it anew every two seconds, until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// `espelho init`. Each option answers a question; what has none is asked at a terminal.
+#[derive(Args, Clone, Debug, Default)]
+pub struct InitArgs {
+    /// The address of the marketplace's API.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The username from the seller portal.
+    #[arg(long, value_name = "USER")]
+    pub username: Option<String>,
+    /// A file with the password, instead of typing it.
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// The database [default: sqlite:espelho.db].
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
+    /// The public address of the webhook; an empty one: polling only.
+    #[arg(long, value_name = "URL")]
+    pub webhook: Option<String>,
+    /// The language of the texts in the database: pt-BR or en.
+    #[arg(long, value_name = "LANG")]
+    pub language: Option<Language>,
+    /// The store's name in tables and commands [default: the username's first part].
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+    /// Replace the store's file if there is one.
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// `espelho man`.
+#[derive(Args, Clone, Debug)]
+pub struct ManArgs {
+    /// The command.
+    #[arg(value_name = "COMMAND")]
+    pub topic: Option<String>,
+    /// Write all pages into this folder, as packages want them.
+    #[arg(long, value_name = "DIR", conflicts_with = "topic")]
+    pub dir: Option<PathBuf>,
 }
 
 /// `espelho doctor`.

@@ -7,15 +7,16 @@ use clap::{
     builder::{Resettable, StyledStr},
 };
 use espelho_model::text::{Language, Locale, Text};
+use espelho_sync_engine::{Problem, Trouble};
 
-use crate::{cli::Cli, locale};
+use crate::{cli::Cli, locale, report};
 
 /// Parses this process's arguments; help and parse errors are in the reader's language.
 pub(crate) fn parse() -> Cli {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let locale = locale::of_arguments(&arguments);
     let parsed = in_language(Cli::command(), locale)
-        .try_get_matches_from(arguments)
+        .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => Cli { locale: locale::of(cli.lang, cli.config.as_deref()), ..cli },
@@ -23,6 +24,14 @@ pub(crate) fn parse() -> Cli {
             // The parser speaks English only.
             if error.use_stderr() && locale.language != Language::English {
                 eprintln!("espelho: {}", Text::new("help-not-understood").message(locale));
+            }
+            if error.use_stderr() && arguments.iter().any(|argument| argument == "--json") {
+                // The message's first paragraph: the usage follows it.
+                let message = error.to_string();
+                let message = message.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+                let text = Text::new("raw").with("error", message).with("hint", "espelho --help");
+                let problem = Problem::new(Trouble::Configuration, "usage", &error, text);
+                println!("{}", report::failure_json(&[problem], locale));
             }
             error.exit()
         }

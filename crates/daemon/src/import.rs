@@ -3,6 +3,8 @@
 //! The first line names the columns, as in the tables. Both `;` and `,` separate; in a file with `;` a number may have
 //! a decimal comma, as Brazilian spreadsheets write it.
 
+use std::collections::HashMap;
+
 use espelho_model::{
     StoreKey,
     containment::{self, Panicked},
@@ -94,7 +96,8 @@ pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
 
 /// Parses stock levels: columns `sku`, `location_id`, `quantity`.
 fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
-    read(file, &["sku", "location_id", "quantity"], &[], |line| {
+    let key = |row: &DesiredStock| format!("{} / {}", row.sku, row.location);
+    read(file, &["sku", "location_id", "quantity"], &[], key, |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         match quantity < Decimal::ZERO {
             true => Err(not("quantity", &quantity, text!("value-rule-zero-or-more"))),
@@ -116,7 +119,8 @@ fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
         "package_width",
         "package_length",
     ];
-    read(file, &["sku"], &optional, |line| {
+    let key = |row: &DesiredPrice| format!("{} / {}", row.sku, row.min_quantity);
+    read(file, &["sku"], &optional, key, |line| {
         let min_quantity = match line.optional("min_quantity") {
             None => 1,
             Some(value) => value
@@ -216,10 +220,18 @@ fn unreadable(error: &csv::Error) -> Text {
     text!("files-line-unreadable", problem = error.to_string())
 }
 
+/// Returns the name of a column that stands twice.
+fn twice(names: &csv::StringRecord) -> Option<String> {
+    let mut names: Vec<String> = names.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
+}
+
 fn read<T>(
     file: &[u8],
     required: &[&str],
     optional: &[&str],
+    key: impl Fn(&T) -> String,
     row: impl Fn(&Line<'_>) -> Result<T, Text>,
 ) -> Result<Vec<T>, BadLines> {
     let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
@@ -237,7 +249,11 @@ fn read<T>(
     if let Some(unknown) = names.iter().find(|column| !is_known(column)) {
         return Err(BadLines::one(1, text!("files-unknown-column", column = unknown)));
     }
+    if let Some(twice) = twice(&names) {
+        return Err(BadLines::one(1, text!("files-column-twice", column = twice)));
+    }
     let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    let mut lines = HashMap::new();
     for values in reader.records() {
         match values {
             Ok(values) => {
@@ -247,7 +263,13 @@ fn read<T>(
                     row(&Line { names: &names, values: &values, convention })
                 });
                 match read {
-                    Ok(Ok(row)) => rows.push(row),
+                    // Of two lines for one row the last would win in silence.
+                    Ok(Ok(row)) => match lines.insert(key(&row), line) {
+                        None => rows.push(row),
+                        Some(first) => {
+                            bad.push((line, text!("files-row-twice", key = key(&row), first = first)));
+                        }
+                    },
                     Ok(Err(problem)) => bad.push((line, problem)),
                     Err(panicked) => bad.push((line, panicked_at(&panicked))),
                 }
@@ -308,6 +330,20 @@ mod tests {
                 "line 4: quantity is -2; it must be 0 or more",
                 "line 5: quantity is “x”, which is not a number"
             ]
+        );
+    }
+
+    #[test]
+    fn a_row_or_a_column_that_stands_twice_is_named() {
+        let said = |bad: BadLines| bad.texts().iter().map(ToString::to_string).collect::<Vec<_>>();
+        let file = "sku;location_id;quantity\nA;1;10\nB;1;3\nA;1;12\n";
+        assert_eq!(said(stock(file.as_bytes()).err().unwrap()), ["line 4: A / 1 stands in line 2 already"]);
+        let file = "sku,price,min_quantity\nA,10,1\nA,9,5\nA,8,5\n";
+        assert_eq!(said(prices(file.as_bytes()).err().unwrap()), ["line 4: A / 5 stands in line 3 already"]);
+        let file = "sku;location_id;quantity;Quantity\nA;1;10;12\n";
+        assert_eq!(
+            said(stock(file.as_bytes()).err().unwrap()),
+            ["line 1: the column quantity stands there twice"]
         );
     }
 

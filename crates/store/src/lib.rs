@@ -3,8 +3,8 @@
 //!
 //! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`PageTx`] is
 //! the transaction in which a page's rows and its checkpoint move together. The rooms, in reading order: `mirror`,
-//! `intents`, `journal`, `inbox`, `ownership`, `operations`. Only `driver` and `connect` know which database is
-//! there.
+//! `intents`, `journal`, `inbox`, `ownership`, `operations`. Only `driver`, `connect` and `schema` know which database
+//! is there.
 #![deny(missing_docs)]
 
 mod accessors;
@@ -20,6 +20,7 @@ mod notifications;
 mod operations;
 mod ownership;
 mod prunable;
+mod schema;
 mod statements;
 mod trouble;
 
@@ -102,6 +103,7 @@ pub use ownership::{
     lock_inspection::{LockHolder, Process},
 };
 pub use prunable::Prunable;
+pub use schema::{Difference, ObjectKind, SchemaDefect};
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]

@@ -54,6 +54,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0050_erasures",
     "0060_urgent_intents",
     "0061_known_states",
+    "0062_noticed_changes",
 );
 
 /// The second file, beside it.
@@ -97,6 +98,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0050_erasures",
     "0060_urgent_intents",
     "0061_known_states",
+    "0062_noticed_changes",
 );
 
 #[cfg(test)]

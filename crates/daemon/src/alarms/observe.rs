@@ -42,6 +42,7 @@ struct Read {
     deadlines: Arc<[DueDeadlines]>,
     fiscal: Arc<[FiscalQueue]>,
     pauses: Vec<Pause>,
+    schema: Arc<[String]>,
 }
 
 /// The stores' progress, by the store's key.
@@ -128,6 +129,7 @@ impl Facts {
             service: ServiceSeen::Running,
             written_at: database.written_at,
             database: database.trouble,
+            schema_defects: Arc::clone(&self.read.schema),
             free_bytes: live.free_bytes(),
             stores,
             strangers: self.strangers(shown),
@@ -201,6 +203,7 @@ pub(crate) async fn offline(
         service: ServiceSeen::Silent(store.alarms().last_beat().await?),
         written_at: None,
         database: None,
+        schema_defects: Arc::clone(&facts.read.schema),
         free_bytes: crate::http::free(store),
         stores,
         strangers: facts.strangers(shown),
@@ -223,9 +226,21 @@ struct Wants {
     progress: bool,
 }
 
+/// Reads the schema first: where a table is missing, the other readings fail, and what they said before stands.
 async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Result<Read, Error> {
+    let schema: Arc<[String]> = match wants.deadlines {
+        true => store.schema_defects().await?.iter().map(ToString::to_string).collect(),
+        false => Arc::clone(&known.schema),
+    };
+    match read_rows(&store, at, known.clone(), wants).await {
+        Err(_) if !schema.is_empty() => Ok(Read { schema, ..known }),
+        read => Ok(Read { schema, ..read? }),
+    }
+}
+
+async fn read_rows(store: &Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Result<Read, Error> {
     let progress = match wants.progress {
-        true => Arc::new(Progress::read(&store).await?),
+        true => Arc::new(Progress::read(store).await?),
         false => known.progress,
     };
     let (deadlines, fiscal) = match wants.deadlines {
@@ -242,6 +257,7 @@ async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Res
         progress,
         deadlines,
         fiscal,
+        schema: known.schema,
     })
 }
 

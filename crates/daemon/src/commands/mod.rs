@@ -11,7 +11,9 @@ mod explain;
 mod feed;
 mod forget;
 mod get;
+mod init;
 mod intents;
+mod man;
 mod migrate;
 mod pause;
 mod plan;
@@ -49,6 +51,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         None | Some(Command::Run) => run::run(&cli).await,
         Some(Command::Demo(arguments)) => demo::run(arguments, cli.json).await,
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
+        Some(Command::Init(arguments)) => init::run(&cli, arguments).await,
         Some(Command::Check) => check::run(&cli),
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
         Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
@@ -58,7 +61,8 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
         Some(Command::Prune(arguments)) => prune::run(&cli, arguments).await,
-        Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
+        Some(Command::Status(arguments)) => status::run(&cli, arguments).await,
+        Some(Command::Man(arguments)) => man::run(&cli, arguments),
         Some(Command::Errors(arguments)) => errors::run(&cli, arguments).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
         Some(Command::Get(GetCommand::Order(arguments))) => get::order(&cli, arguments).await,

@@ -1,50 +1,106 @@
 //! `espelho status`: the state of everything. It asks the service if that answers; otherwise it reads the database.
 
-use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc};
+use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Locale};
 use espelho_sync_engine::{Problem, plan::alarms::decide};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
-    load,
+    load, no_signals,
     reading::{attach, named},
     say,
 };
 use crate::{
     alarms::{self, ShownVerdict},
-    cli::Cli,
+    cli::{Cli, StatusArgs},
     config::Configuration,
+    context::stop_on_signals,
     exit, local,
     status::{self, Counted, StatusSnapshot, TextStyle},
 };
 
-pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
+/// How often `--watch` looks.
+const EVERY: Duration = Duration::from_secs(2);
+/// Moves the cursor home. Every line then clears the rest of itself, and the last one what is below: nothing flickers.
+const HOME: &str = "\x1b[H";
+const CLEAR_BELOW: &str = "\x1b[J";
+
+pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    let of = match named(&configuration, store) {
-        Ok(keys) => store.and(keys.into_iter().next()),
+    let of = match named(&configuration, arguments.store.as_deref()) {
+        Ok(keys) => arguments.store.as_ref().and(keys.into_iter().next()),
         Err(problem) => return say(&problem, cli),
     };
     let clock = SystemClock::shared();
-    let listen = configuration.installation.http.listen;
-    let asked = ask_service(listen, of.as_ref(), cli.locale, &clock).await;
-    let snapshot = match asked {
-        Some(snapshot) => snapshot,
-        None => match style(&configuration, of.as_ref(), cli.locale, &clock).await {
-            Ok(snapshot) => snapshot,
-            Err(problem) => return say(&problem, cli),
-        },
-    };
-    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    match cli.json {
-        true => println!("{}", serde_json::json!(snapshot)),
-        false => print!("{}", status::show(&snapshot, TextStyle { colours, locale: cli.locale })),
+    if !arguments.watch {
+        return match look(&configuration, of.as_ref(), cli.locale, &clock).await {
+            Ok(snapshot) => show(&snapshot, cli, None),
+            Err(problem) => say(&problem, cli),
+        };
+    }
+    let stop = CancellationToken::new();
+    if let Err(error) = stop_on_signals(&stop) {
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
+        return exit::FAILED;
+    }
+    let (mut code, mut frame) = (exit::PARTIAL, Frame::default());
+    while !stop.is_cancelled() {
+        code = match look(&configuration, of.as_ref(), cli.locale, &clock).await {
+            Ok(snapshot) => show(&snapshot, cli, Some(&mut frame)),
+            Err(problem) => say(&problem, cli),
+        };
+        tokio::select! { () = clock.sleep(EVERY) => {}, () = stop.cancelled() => {} }
+    }
+    code
+}
+
+/// What a watched terminal shows.
+#[derive(Default)]
+struct Frame {
+    is_begun: bool,
+}
+
+impl Frame {
+    /// Returns the text that replaces the last one on the screen.
+    fn replace(&mut self, text: &str) -> String {
+        // The first one leaves what was on the screen in its history.
+        let start = if std::mem::replace(&mut self.is_begun, true) { HOME } else { "\x1b[2J\x1b[H" };
+        let lines: String = text.lines().map(|line| format!("{line}\x1b[K\n")).collect();
+        format!("{start}{lines}{CLEAR_BELOW}")
+    }
+}
+
+/// Prints a snapshot, and returns the exit code that it stands for.
+fn show(snapshot: &StatusSnapshot, cli: &Cli, frame: Option<&mut Frame>) -> u8 {
+    let is_terminal = std::io::stdout().is_terminal();
+    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none();
+    let text = || status::show(snapshot, TextStyle { colours, locale: cli.locale });
+    match (cli.json, frame.filter(|_| is_terminal)) {
+        (true, _) => println!("{}", serde_json::json!(snapshot)),
+        (false, Some(frame)) => print!("{}", frame.replace(&text())),
+        (false, None) => print!("{}", text()),
     }
     match snapshot.state.as_str() {
         "ok" => exit::COMPLETE,
         _ => exit::PARTIAL,
+    }
+}
+
+/// Asks the service, else reads the database.
+async fn look(
+    configuration: &Configuration,
+    of: Option<&StoreKey>,
+    locale: Locale,
+    clock: &Arc<dyn Clock>,
+) -> Result<StatusSnapshot, Problem> {
+    match ask_service(configuration.installation.http.listen, of, locale, clock).await {
+        Some(snapshot) => Ok(snapshot),
+        None => recorded(configuration, of, locale, clock).await,
     }
 }
 
@@ -64,7 +120,7 @@ async fn ask_service(
     serde_json::from_str(&answer.text().await.ok()?).ok()
 }
 
-async fn style(
+async fn recorded(
     configuration: &Configuration,
     of: Option<&StoreKey>,
     locale: Locale,
@@ -84,4 +140,16 @@ async fn style(
     let snapshot = snapshot.await;
     store.close().await;
     snapshot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watched_screen_is_cleared_once_and_then_overwritten_line_by_line() {
+        let mut frame = Frame::default();
+        assert_eq!(frame.replace("a\nb\n"), "\x1b[2J\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J");
+        assert_eq!(frame.replace("c\n"), "\x1b[Hc\x1b[K\n\x1b[J");
+    }
 }

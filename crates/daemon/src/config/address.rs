@@ -24,7 +24,7 @@ impl Environment {
 }
 
 /// Checks an address. In production: https, and no address of this machine. In the sandbox anything goes.
-pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), Text> {
+pub(crate) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), Text> {
     // Before any message quotes it.
     let authority =
         text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
@@ -51,6 +51,24 @@ pub(super) fn check_address(name: &str, text: &str, environment: Environment) ->
     Ok(())
 }
 
+/// Returns the environment that an address allows: an unencrypted or local one is nobody's production.
+pub(crate) fn environment_of(text: &str) -> Environment {
+    let is_local = Url::parse(text).is_ok_and(|url| url.scheme() == "http" || is_loopback(&url));
+    if is_local { Environment::Sandbox } else { Environment::Production }
+}
+
+/// The marketplace that an address names: one text for every spelling of the same.
+pub(super) fn marketplace(text: &str) -> String {
+    // Parsing lowers the host's letters and drops a default port.
+    let Ok(url) = Url::parse(text) else { return text.to_owned() };
+    let host = match is_loopback(&url) {
+        true => "localhost",
+        false => url.host_str().unwrap_or_default().trim_end_matches('.'),
+    };
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("{}://{host}:{port}{}", url.scheme(), url.path().trim_end_matches('/'))
+}
+
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let name = host.trim_end_matches('.').to_ascii_lowercase();
@@ -65,4 +83,38 @@ fn is_placeholder(url: &Url) -> bool {
     let is_or_is_in =
         |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     ["example", "invalid", "example.com", "example.net", "example.org"].into_iter().any(is_or_is_in)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unencrypted_or_local_address_is_a_sandbox() {
+        for (address, environment) in [
+            ("https://m.example.net", Environment::Production),
+            ("http://m.example.net", Environment::Sandbox),
+            ("https://localhost:8443", Environment::Sandbox),
+            ("https://127.0.0.1", Environment::Sandbox),
+            ("nothing", Environment::Production),
+        ] {
+            assert_eq!(environment_of(address), environment, "{address}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_an_address_is_one_marketplace() {
+        for address in
+            ["https://m.example", "https://M.example/", "https://m.example:443", "https://m.example./"]
+        {
+            assert_eq!(marketplace(address), "https://m.example:443", "{address}");
+        }
+        for address in
+            ["http://localhost:8799", "http://127.0.0.1:8799/", "http://[::1]:8799", "http://LOCALHOST:8799"]
+        {
+            assert_eq!(marketplace(address), "http://localhost:8799", "{address}");
+        }
+        assert_ne!(marketplace("https://m.example/a"), marketplace("https://m.example/b"));
+        assert_ne!(marketplace("http://m.example"), marketplace("https://m.example"));
+    }
 }

@@ -7,8 +7,13 @@ use serde::de::DeserializeOwned;
 
 use super::{ConfigError, people};
 
-/// Reads a file's text.
+/// Reads a file's text. A pipe or a device would keep the reader waiting for ever.
 pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
+    let is_odd = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_odd {
+        let problem = text!("config-no-file");
+        return Err(ConfigError { place: path.display().to_string(), problem });
+    }
     std::fs::read_to_string(path).map_err(|e| ConfigError {
         place: path.display().to_string(),
         problem: text!("config-unreadable", problem = e.to_string()),

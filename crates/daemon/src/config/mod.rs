@@ -24,7 +24,7 @@ use crate::{
     status::{ShownStore, SweepPlan},
 };
 
-pub(crate) use address::Environment;
+pub(crate) use address::{Environment, check_address, environment_of};
 pub(crate) use cadence::span;
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
@@ -140,7 +140,8 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
 fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     let mut seen = std::collections::HashMap::new();
     stores.iter().find_map(|store| {
-        let first = seen.insert((&store.base_url, &store.username), &store.key)?;
+        let account = (address::marketplace(&store.base_url), store.username.to_lowercase());
+        let first = seen.insert(account, &store.key)?;
         Some(ConfigError {
             place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
             problem: text!("config-shared-credential", first = first.as_str()),

@@ -2,7 +2,7 @@
 
 use std::{
     fs::Metadata,
-    os::unix::fs::MetadataExt as _,
+    os::unix::fs::{FileTypeExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
 
@@ -85,6 +85,10 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
     for path in candidates {
         if let Some(exposed) = exposed(path) {
             return Err(vec![exposed]);
+        }
+        if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) {
+            tried.push(text!("config-file-pipe", path = path.display().to_string()));
+            continue;
         }
         match std::fs::read_to_string(path) {
             // A line end from an editor is not part of the password.

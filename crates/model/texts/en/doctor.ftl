@@ -3,6 +3,7 @@
 doctor-check-configuration = configuration
 doctor-check-database = database
 doctor-check-database-write = database writes
+doctor-check-database-schema = schema of the database
 doctor-check-disk = disk
 doctor-check-service = service
 doctor-check-alarm = alarm
@@ -56,6 +57,10 @@ doctor-process = process { $id }
 doctor-process-named = process { $id } ({ $command })
 
 doctor-write = a row was written at this moment
+doctor-schema = tables, triggers, views and indexes are as espelho made them
+doctor-schema-changed = missing, disabled or others: { $objects }
+    .next = restart the service or run espelho migrate: both make all of them again, except tables
+doctor-schema-unread = cannot read the schema of the database: { $cause }
 doctor-write-failed = takes no writes: { $cause }
     .next = look at space and permissions: df -h; ls -l in the database's folder
 doctor-write-busy = database_busy: the database has been locked for { $seconds } s by { $holder }

@@ -179,3 +179,5 @@ run-resumed = { $count ->
         [one] { $count } pause has ended
        *[other] { $count } pauses have ended
     }
+man-failed = the manual cannot be written: { $problem }
+man-unknown = “{ $topic }” is no command; espelho --help lists all

@@ -3,6 +3,7 @@
 doctor-check-configuration = configuração
 doctor-check-database = banco de dados
 doctor-check-database-write = gravação no banco
+doctor-check-database-schema = esquema do banco
 doctor-check-disk = disco
 doctor-check-service = serviço
 doctor-check-alarm = alarme
@@ -56,6 +57,10 @@ doctor-process = processo { $id }
 doctor-process-named = processo { $id } ({ $command })
 
 doctor-write = uma linha foi gravada agora
+doctor-schema = tabelas, gatilhos, visões e índices estão como o espelho os fez
+doctor-schema-changed = faltam, estão desligados ou são outros: { $objects }
+    .next = reinicie o serviço ou rode espelho migrate: os dois refazem tudo, menos tabelas
+doctor-schema-unread = não foi possível ler o esquema do banco: { $cause }
 doctor-write-failed = não aceita gravações: “{ $cause }”
     .next = veja espaço e permissões: df -h; ls -l na pasta do banco
 doctor-write-busy = database_busy: o banco está bloqueado há { $seconds } s por { $holder }

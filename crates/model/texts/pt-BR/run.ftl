@@ -181,3 +181,5 @@ run-resumed = { $count ->
         [1] { $count } pausa terminou
        *[other] { $count } pausas terminaram
     }
+man-failed = o manual não pôde ser gravado: { $problem }
+man-unknown = “{ $topic }” não é um comando; espelho --help lista todos

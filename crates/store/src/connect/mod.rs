@@ -8,6 +8,7 @@ pub(crate) mod permissions;
 pub(crate) mod schema_version;
 
 use std::{
+    error::Error as _,
     fs::File,
     path::{Path, PathBuf},
     str::FromStr,
@@ -36,6 +37,8 @@ use crate::{
     ownership::locks::Locks,
 };
 
+/// The defect of an address that names no known kind of database.
+const UNKNOWN_SCHEME: &str = "its scheme is not sqlite or postgres";
 /// How long a statement may wait for a connection. When thousands of stores start together, the last one waits for
 /// all others, which is no fault. A server that is down fails earlier, at the connect.
 const IN_LINE: Duration = Duration::from_secs(120);
@@ -60,8 +63,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens `url` (`sqlite:PATH` or `postgres://…`), creates a SQLite file if there is none, and runs the
-    /// migrations that are missing.
+    /// Opens `url` (`sqlite:PATH` or `postgres://…`), creates a SQLite file if there is none, runs the migrations that
+    /// are missing, and creates again what somebody dropped of their triggers, views and indexes.
     ///
     /// # Errors
     /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
@@ -70,6 +73,7 @@ impl Store {
         let store = connect(url, clock).await?;
         let Some(file) = store.file() else {
             migrate(&store.database, &POSTGRES).await?;
+            mend_schema(&store).await;
             return Ok(store);
         };
         integrity_checks::refuse_old_library(&store.database).await?;
@@ -79,6 +83,7 @@ impl Store {
         moved_tokens::move_tokens(&store.database, &store.inbox).await?;
         migrate(&store.database, &SQLITE).await?;
         moved_tokens::share_with_group(file, &store.database).await?;
+        mend_schema(&store).await;
         Ok(store)
     }
 
@@ -113,6 +118,21 @@ impl Store {
             schema_version::check(&store.inbox, &SQLITE_INBOX).await?;
         }
         Ok(store)
+    }
+
+    /// Checks an address without opening what it names.
+    ///
+    /// # Errors
+    /// [`Error::Address`] with the defect.
+    pub fn check_address(url: &str) -> Result<(), Error> {
+        let bad = |why: String| Error::Address { url: shown(url), why };
+        match url.split(':').next().unwrap_or_default() {
+            "sqlite" => sqlite_options(url).map(drop),
+            "postgres" | "postgresql" => {
+                PgConnectOptions::from_str(url).map(drop).map_err(|error| bad(error.to_string()))
+            }
+            _ => Err(bad(UNKNOWN_SCHEME.into())),
+        }
     }
 
     /// An address without its password, for people.
@@ -178,7 +198,7 @@ pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, E
                 _in_use: None,
             })
         }
-        _ => Err(Error::Address { url: shown(url), why: "its scheme is not sqlite or postgres".into() }),
+        _ => Err(Error::Address { url: shown(url), why: UNKNOWN_SCHEME.into() }),
     }
 }
 
@@ -299,6 +319,20 @@ fn only_sound(pool: PgPoolOptions) -> PgPoolOptions {
             row.try_get(0)
         })
     })
+}
+
+/// Mends what can be mended. An alarm names the rest, and the service does what goes without it.
+async fn mend_schema(store: &Store) {
+    match store.mend_schema().await {
+        Ok(mended) => {
+            for defect in mended {
+                tracing::warn!(object = %defect, difference = ?defect.difference, "created an object of the schema again");
+            }
+        }
+        Err(error) => {
+            tracing::error!(%error, cause = error.source().map(ToString::to_string), "cannot mend the schema");
+        }
+    }
 }
 
 pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {

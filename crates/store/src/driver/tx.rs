@@ -159,6 +159,16 @@ impl Tx {
         affected.map_err(|source| Error::statement(operation, source))
     }
 
+    /// Runs a statement that defines an object of the schema. It may hold dollar quotes, so it takes no arguments.
+    pub(crate) async fn define(&mut self, sql: String) -> Result<(), Error> {
+        let query = sqlx::raw_sql(AssertSqlSafe(sql));
+        let done = match self {
+            Self::Sqlite(tx) => query.execute(tx.connection()).await.map(drop),
+            Self::Postgres(tx) => query.execute(tx.connection()).await.map(drop),
+        };
+        done.map_err(|source| Error::statement("define an object of the schema", source))
+    }
+
     /// Makes everything durable.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let done = match self {

@@ -27,7 +27,10 @@ pub(crate) const BY_KEY: &str =
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
-    AND state = $13";
+    AND (state = $13 OR state = 'sending')";
+/// A command in this state cannot be changed: a trigger refuses it.
+pub(crate) const SENDING: &str = "UPDATE commands SET state = 'sending', error_code = NULL, error = NULL, hint = NULL, \
+    said = NULL, updated_at = $1 WHERE store = $2 AND id = $3 AND state <> 'sending'";
 /// Finds an open command of this kind on this key. SQLite would put the constant in place of a plain `key`
 /// everywhere, and miss the index.
 pub(crate) const IS_COMING: &str = "SELECT 1 FROM commands WHERE store = $1 AND kind = $2 AND (key = $3) IS TRUE \
@@ -121,6 +124,24 @@ impl Commands<'_> {
 }
 
 impl IntentWriter<'_, '_> {
+    /// Marks a command as being sent, after which the ERP cannot change it. Returns false, and marks nothing, where it
+    /// is not open any more or was changed since it was read.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the ERP has the row locked.
+    pub async fn begin_sending(&mut self, id: i64, fingerprint: &str) -> Result<bool, Error> {
+        let store = self.page.store_key().as_str().to_owned();
+        let values = vec![store.as_str().into(), id.into()];
+        let rows = self.page.tx.fetch_for_update("read a command", OPEN_BY_ID, values).await?;
+        let is_same =
+            rows.first().map(command).transpose()?.is_some_and(|now| now.fingerprint() == fingerprint);
+        if is_same {
+            let values: Vec<Value> = vec![self.page.at().into(), store.into(), id.into()];
+            self.page.tx.execute("mark a command as being sent", SENDING, values).await?;
+        }
+        Ok(is_same)
+    }
+
     /// Answers a command, unless the ERP or a person has changed it since; returns whether it was still open.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ pub(crate) mod release;
 pub(crate) mod stock;
 pub(crate) mod unknown_skus;
 pub(crate) mod unknown_stores;
+pub(crate) mod unnoticed;
 pub(crate) mod unreadable;
 pub(crate) mod write;
 

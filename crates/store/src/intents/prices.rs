@@ -19,7 +19,11 @@ pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT) AS minimum, C
     state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = \
     $14, updated_at = $5, \
-    pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
+    pushed_at = COALESCE($6, pushed_at), \
+    answered = sku || '/' || CAST(min_quantity AS TEXT) || '=' || COALESCE(CAST(price AS TEXT), '') || '|' || \
+    COALESCE(CAST(discount_percent AS TEXT), '') || '|' || COALESCE(CAST(package_weight AS TEXT), '') || '|' || \
+    COALESCE(CAST(package_height AS TEXT), '') || '|' || COALESCE(CAST(package_width AS TEXT), '') || '|' || \
+    COALESCE(CAST(package_length AS TEXT), '') WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
     AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
     COALESCE(CAST(package_width AS TEXT), '') || '|' || COALESCE(CAST(package_length AS TEXT), '') = $12 \

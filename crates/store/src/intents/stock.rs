@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
     AND CAST(quantity AS TEXT) = $4 AND revision = $5 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
-    basis = $5, \
+    basis = $5, answered = sku || '/' || location_id || '=' || CAST(quantity AS TEXT), \
     updated_at = $6, pushed_at = COALESCE($7, pushed_at) \
     WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state \
     = $13";

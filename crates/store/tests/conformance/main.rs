@@ -51,6 +51,11 @@ conformance! {
         a_closed_store_is_not_writable,
         a_question_is_answered_as_text,
         a_question_about_what_is_not_text_is_refused;
+    schema:
+        a_fresh_database_has_the_schema_of_its_migrations,
+        whatever_was_dropped_is_found_and_made_again_by_the_next_opening,
+        an_object_with_another_definition_is_found_and_made_again,
+        a_missing_table_is_found_and_nothing_makes_an_empty_one;
     sweeps:
         a_sweep_that_fails_keeps_when_it_last_went_well,
         what_the_sweeps_remember_is_kept_by_store,
@@ -232,7 +237,10 @@ conformance! {
         an_answer_is_for_the_wish_that_was_read,
         a_word_that_is_no_state_leaves_no_row_unseen,
         a_release_is_for_the_command_that_was_seen,
-        a_command_that_is_corrected_is_new_and_one_that_is_done_is_not;
+        a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,
+        a_command_is_marked_before_its_request_and_changes_no_more,
+        a_row_whose_key_is_corrected_asks_for_something_else,
+        a_row_that_was_written_without_its_trigger_is_opened_once;
     open_pages:
         open_commands_come_in_pages_each_once_and_the_oldest_first,
         long_data_of_a_command_is_read_when_its_turn_comes,

@@ -102,6 +102,75 @@ impl Tables {
         }
     }
 
+    /// The definitions of all views, triggers, indexes and functions: kind, name, text.
+    pub(crate) async fn definitions(&self) -> Vec<Vec<Option<String>>> {
+        self.texts(self.either(
+            "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type <> 'table' \
+             UNION ALL SELECT type, name, sql FROM inbox.sqlite_schema WHERE sql IS NOT NULL AND type <> 'table' ORDER BY 1, 2",
+            // A view on all columns of a table has those that the table had when it was made.
+            "SELECT 'view' AS kind, viewname::text AS name, (SELECT string_agg(column_name || ' ' || data_type, ', ' \
+                 ORDER BY ordinal_position) FROM information_schema.columns WHERE table_name = viewname::text) AS text \
+                 FROM pg_views WHERE schemaname = 'public' \
+             UNION ALL SELECT 'trigger', tgname::text, tgenabled::text || pg_get_triggerdef(pg_trigger.oid) FROM pg_trigger \
+                 WHERE NOT tgisinternal \
+             UNION ALL SELECT 'index', indexname::text, indexdef FROM pg_indexes WHERE schemaname = 'public' \
+                 AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = to_regclass(quote_ident(indexname))) \
+             UNION ALL SELECT 'function', proname::text || '()', pg_get_functiondef(oid) FROM pg_proc \
+                 WHERE pronamespace = 'public'::regnamespace ORDER BY 1, 2",
+        ))
+        .await
+    }
+
+    /// Drops all of them, and returns their number.
+    pub(crate) async fn drop_all_but_tables(&self) -> usize {
+        let all = self.definitions().await;
+        for object in &all {
+            let (kind, name) = (object[0].as_deref().unwrap(), object[1].as_deref().unwrap());
+            let (ours, theirs) = match kind {
+                "trigger" => {
+                    let sql =
+                        format!("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = '{name}'");
+                    let on = match self {
+                        Self::Sqlite(_) => None,
+                        Self::Postgres(_) => self.texts(&sql).await.pop().and_then(|mut row| row.remove(0)),
+                    };
+                    // One that went along with its function is on no table.
+                    let theirs = on.map(|table| format!("DROP TRIGGER {name} ON {table}"));
+                    (format!("DROP TRIGGER {name}"), theirs.unwrap_or_else(|| "SELECT 1".to_owned()))
+                }
+                _ => (format!("DROP {kind} {name}"), format!("DROP {kind} IF EXISTS {name} CASCADE")),
+            };
+            self.execute(&self.either(ours, theirs)).await;
+        }
+        all.len()
+    }
+
+    /// Replaces a trigger by one that does nothing; on PostgreSQL disables it, and empties its function.
+    pub(crate) async fn disturb_a_definition(&self) {
+        match self {
+            Self::Sqlite(_) => {
+                self.execute("DROP TRIGGER erp_stock_changed").await;
+                let sql = "CREATE TRIGGER erp_stock_changed AFTER UPDATE OF quantity ON erp_stock BEGIN SELECT 1; END";
+                self.execute(sql).await;
+            }
+            Self::Postgres(_) => {
+                self.execute("ALTER TABLE erp_stock DISABLE TRIGGER erp_stock_changed").await;
+                let sql = "CREATE OR REPLACE FUNCTION espelho_wanted_anew() RETURNS trigger LANGUAGE plpgsql AS \
+                    $$ BEGIN RETURN NEW; END $$";
+                self.execute(sql).await;
+            }
+        }
+    }
+
+    /// Tries a change that the database refuses, and returns its message.
+    pub(crate) async fn refusal(&self, sql: &str) -> String {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match self {
+            Self::Sqlite(pool) => sqlx::query(sql).execute(pool).await.unwrap_err().to_string(),
+            Self::Postgres(pool) => sqlx::query(sql).execute(pool).await.unwrap_err().to_string(),
+        }
+    }
+
     /// Reads columns that are text on this database.
     pub(crate) async fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         macro_rules! read {

@@ -80,6 +80,31 @@ impl World {
         Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
     }
 
+    /// The definitions that the migrations leave in a database of the same kind, which no store has opened.
+    pub(crate) async fn definitions_of_migrations(&self) -> Vec<Vec<Option<String>>> {
+        let all = i64::MAX;
+        if self.store.file().is_some() {
+            let folder = tempfile::tempdir().unwrap();
+            let url = format!("sqlite:{}", folder.path().join("espelho.db").display());
+            for (suffix, migrations) in [("", "sqlite"), ("-inbox", "sqlite/inbox")] {
+                let options = SqliteConnectOptions::from_str(&format!("{url}{suffix}")).unwrap();
+                let mut connection = options.create_if_missing(true).connect().await.unwrap();
+                up_to(all, migrations).await.run(&mut connection).await.unwrap();
+            }
+            Tables::open(&url).await.definitions().await
+        } else {
+            let database = FreshDatabase::create().await;
+            let mut connection =
+                PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
+            up_to(all, "postgres").await.run(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            let tables = Tables::open(&database.url()).await;
+            let definitions = tables.definitions().await;
+            tables.close().await;
+            definitions
+        }
+    }
+
     async fn begin(url: String, home: Home) -> Self {
         let clock = Arc::new(HandClock::default());
         let store = Store::open(&url, Arc::<HandClock>::clone(&clock)).await.unwrap();

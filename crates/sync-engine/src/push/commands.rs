@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use espelho_model::{push::CommandKind, text};
+use espelho_model::{
+    push::{CommandKind, PushState},
+    text,
+};
 use espelho_store::{Command, Effect, EffectState, IntentKind, OpenCommand};
 use serde_json::Value;
 
@@ -39,15 +42,17 @@ impl<'c> CommandHandlers<'c> {
     /// Handles a command and answers it. Returns the wait until the next attempt.
     pub(super) async fn run(&self, row: &OpenCommand) -> Result<Duration, Error> {
         // The command may have waited in the queue, and somebody may have withdrawn it meanwhile.
-        let Some(command) = self.read(row).await? else { return Ok(Duration::ZERO) };
-        let command = &command;
+        let Some(mut command) = self.read(row).await? else { return Ok(Duration::ZERO) };
         if is_no_text(&command.data) {
             let unreadable = Verdict::Failed(Message::new("unreadable", text!("push-unreadable")));
             self.answers.refuse_command(command.id, &unreadable).await?;
             return Ok(Duration::ZERO);
         }
-        let verdict = self.handle_command(command).await?;
-        self.answers.command(command, &verdict).await?;
+        let verdict = self.handle_command(&command).await?;
+        if self.journal.take_mark(command.id) {
+            command.state = Some(PushState::Sending);
+        }
+        self.answers.command(&command, &verdict).await?;
         let is_over = verdict.retry_after().is_none();
         if is_over {
             self.services.labels.end(command.id);

@@ -67,6 +67,8 @@ pub(crate) struct IntentQueue<'c> {
     jobs: Mutex<JobQueue<Work>>,
     /// How far the scan has come.
     walks: Mutex<Walks>,
+    /// The last logged error of a scan, and until when it is not logged again.
+    logged: Mutex<Option<(String, Duration)>>,
 }
 
 /// What the jobs are carried out with.
@@ -84,7 +86,14 @@ pub(crate) struct Workers<'c> {
 impl<'c> IntentQueue<'c> {
     /// Creates the queue of a store, empty before the first scan.
     pub(super) fn new(context: &'c StoreContext, options: &'c PushOptions, workers: Workers<'c>) -> Self {
-        Self { context, options, workers, jobs: Mutex::default(), walks: Mutex::default() }
+        Self {
+            context,
+            options,
+            workers,
+            jobs: Mutex::default(),
+            walks: Mutex::default(),
+            logged: Mutex::default(),
+        }
     }
 
     fn queue(&self) -> MutexGuard<'_, JobQueue<Work>> {
@@ -333,8 +342,26 @@ impl<'c> IntentQueue<'c> {
             None => ("scan", queue.scan_failed(now, is_outage)),
         };
         let (error, seconds) = (with_causes(&error), pause.as_secs());
-        tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
+        match job.is_none() && self.is_logged(&error, now, pause) {
+            true => {
+                tracing::debug!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
+            }
+            false => {
+                tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
+            }
+        }
         Ok(pause)
+    }
+
+    /// Says whether this error of a scan was logged less than a pause ago. New rows cut the pause short, and must not
+    /// fill the log.
+    fn is_logged(&self, error: &str, now: Duration, pause: Duration) -> bool {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.as_ref().is_some_and(|(last, until)| last == error && now < *until) {
+            return true;
+        }
+        *logged = Some((error.to_owned(), now + pause));
+        false
     }
 }
 

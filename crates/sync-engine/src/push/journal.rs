@@ -65,6 +65,8 @@ struct JournalState {
     sent: HashMap<i64, Duration>,
     /// When effects with a lost answer were first checked.
     first_checked: HashMap<i64, Duration>,
+    /// The commands whose rows were marked as being sent, and not answered since.
+    marked: HashSet<i64>,
 }
 
 /// Marks an effect as being executed until this is dropped: no other worker settles it meanwhile.
@@ -92,6 +94,11 @@ impl<'c> Journal<'c> {
     /// Returns the effects that are being executed.
     pub(super) fn acting(&self) -> HashSet<i64> {
         self.state().acting.clone()
+    }
+
+    /// Says whether a command was marked as being sent since the last question.
+    pub(super) fn take_mark(&self, command: i64) -> bool {
+        self.state().marked.remove(&command)
     }
 
     /// Says whether an effect may still happen although it does not show. The first call for an effect starts the time
@@ -150,7 +157,7 @@ impl<'c> Journal<'c> {
                 return Err(error.into());
             }
         };
-        if self.context.stop.is_cancelled() || !self.is_current(intent).await? {
+        if self.context.stop.is_cancelled() || !self.begin_sending(intent).await? {
             self.cancel(id).await?;
             return Ok(ExecutionResult::Unknown);
         }
@@ -179,11 +186,18 @@ impl<'c> Journal<'c> {
         }
     }
 
-    async fn is_current(&self, intent: &Intent<'_>) -> Result<bool, Error> {
+    /// Says whether an intent is still as it was read, and marks a command as being sent: nobody changes it any more.
+    async fn begin_sending(&self, intent: &Intent<'_>) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         Ok(match intent {
             Intent::Command(id, fingerprint) => {
-                store.commands().is_command_open(key, *id, fingerprint).await?
+                let mut tx = store.begin_answer(&self.context.lease).await?;
+                let is_current = tx.intents().begin_sending(*id, fingerprint).await?;
+                tx.commit().await?;
+                if is_current {
+                    self.state().marked.insert(*id);
+                }
+                is_current
             }
             Intent::Level(level) => store.intents().is_current(key, level).await?,
             Intent::Prices(sku, rows, _) => {

@@ -163,6 +163,16 @@ impl<'c> StockPusher<'c> {
         if unreadable > 0 {
             tracing::warn!(store = %self.context.key, rows = unreadable, "ERP rows are not readable");
         }
+        match intents.open_unnoticed(lease).await {
+            Err(error @ StoreError::LeaseLost { .. }) => return Err(error.into()),
+            Err(error) => {
+                tracing::info!(store = %self.context.key, %error, "cannot open rows that changed unnoticed; will retry");
+            }
+            Ok(0) => (),
+            Ok(rows) => {
+                tracing::warn!(store = %self.context.key, rows, "ERP rows changed while their triggers were off");
+            }
+        }
         match self.context.store.intents().reopen_unknown_skus(&self.context.lease).await {
             Err(error @ StoreError::LeaseLost { .. }) => Err(error.into()),
             // The ERP has locked one of the rows, and others must not wait for it.

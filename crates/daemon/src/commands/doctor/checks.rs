@@ -21,10 +21,11 @@ type Check = (&'static str, for<'f> fn(&'f Facts) -> BoxFuture<'f, Finding>);
 type StoreCheck = (&'static str, for<'f> fn(&'f StoreFacts<'_>) -> BoxFuture<'f, Finding>);
 
 /// The checks of the installation, which all stores share.
-pub(super) const INSTALLATION: [Check; 5] = [
+pub(super) const INSTALLATION: [Check; 6] = [
     ("configuration", |facts| Box::pin(database::configuration(facts))),
     ("database", |facts| Box::pin(database::look(facts))),
     ("database_write", |facts| Box::pin(database::write(facts))),
+    ("database_schema", |facts| Box::pin(database::schema(facts))),
     ("disk", |facts| Box::pin(database::disk(facts))),
     ("service", |facts| Box::pin(service::look(facts))),
 ];

@@ -89,6 +89,23 @@ pub(super) fn name(process: Option<Process>) -> Text {
     }
 }
 
+pub(super) async fn schema(facts: &Facts) -> Finding {
+    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    match store.schema_defects().await {
+        Ok(defects) => judge_schema(&defects.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        Err(error) => {
+            Finding::not_seen(text!("doctor-schema-unread", cause = Problem::from_store(&error).error))
+        }
+    }
+}
+
+fn judge_schema(defects: &[String]) -> Finding {
+    match defects {
+        [] => Finding::green(text!("doctor-schema")),
+        _ => Finding::red(text!("doctor-schema-changed", objects = defects.join(", "))),
+    }
+}
+
 pub(super) async fn disk(facts: &Facts) -> Finding {
     let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
     let folder = store.file().and_then(Path::parent).map(|folder| folder.display().to_string());
@@ -126,6 +143,13 @@ mod tests {
             let finding = judge_opening(&error, "sqlite:x.db");
             assert_eq!((finding.state, finding.is_open), (state, false), "{error}");
         }
+    }
+
+    #[test]
+    fn a_schema_that_differs_is_red_and_says_in_what() {
+        assert_eq!(judge_schema(&[]).state, State::Green);
+        let finding = judge_schema(&["trigger t".to_owned(), "view v".to_owned()]);
+        assert_eq!(finding.state, State::Red);
     }
 
     #[test]

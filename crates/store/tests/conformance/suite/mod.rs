@@ -24,6 +24,7 @@ pub(crate) mod profile;
 pub(crate) mod rate;
 pub(crate) mod reading;
 pub(crate) mod runs;
+pub(crate) mod schema;
 pub(crate) mod seeing;
 pub(crate) mod shipments;
 pub(crate) mod sweeps;

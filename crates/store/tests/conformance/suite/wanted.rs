@@ -101,12 +101,81 @@ pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_n
     let states = "SELECT state FROM commands ORDER BY id";
     world.tables.execute("UPDATE commands SET data = data, key = key").await;
     assert_eq!(world.tables.list(states).await, ["failed", "held", "done", "doubtful", "sending"]);
-    world.tables.execute(r#"UPDATE commands SET data = '{"delta": 2}'"#).await;
+    let change = r#"UPDATE commands SET data = '{"delta": 2}'"#;
+    world.tables.execute(&format!("{change} WHERE state <> 'sending'")).await;
+    assert_eq!(world.tables.list(states).await, ["new", "new", "done", "doubtful", "sending"]);
+    // Its request is out: a change would be a second one.
+    let refused = world.tables.refusal(change).await;
+    assert!(refused.contains("being sent and cannot change any more"), "{refused}");
     assert_eq!(world.tables.list(states).await, ["new", "new", "done", "doubtful", "sending"]);
     // An ERP that assigns its own numbers leaves the others free.
     let given = "INSERT INTO commands (store, kind, key) VALUES ('minha-loja', 'webhook.test', '')";
     assert_eq!(world.tables.execute(given).await, 1);
     assert_eq!(world.tables.list("SELECT CAST(max(id) AS TEXT) FROM commands").await, ["6"]);
+}
+
+pub(crate) async fn a_command_is_marked_before_its_request_and_changes_no_more(world: &World) {
+    let lease = world.lease().await;
+    gives(world, 1, r#"{"delta": 1}"#).await;
+    let read = async || world.store.commands().read(&minha_loja(), 1).await.unwrap().unwrap();
+    let mark = async |fingerprint: &str| {
+        let mut tx = world.store.begin_answer(&lease).await.unwrap();
+        let is_marked = tx.intents().begin_sending(1, fingerprint).await.unwrap();
+        tx.commit().await.unwrap();
+        is_marked
+    };
+    let first = read().await;
+    world.tables.execute(r#"UPDATE commands SET data = '{"delta": 2}'"#).await;
+    assert!(!mark(&first.fingerprint()).await, "another command was read");
+    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["new"]);
+    let second = read().await;
+    assert!(mark(&second.fingerprint()).await);
+    assert!(mark(&second.fingerprint()).await, "a second request of the same command");
+    world.tables.refusal(r#"UPDATE commands SET data = '{"delta": 3}'"#).await;
+    // The answer is for the command as it was read before it was marked.
+    let mut tx = world.store.begin_answer(&lease).await.unwrap();
+    assert!(tx.intents().answer_command(&second, &Outcome::plain(PushState::Done)).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["done"]);
+}
+
+pub(crate) async fn a_row_whose_key_is_corrected_asks_for_something_else(world: &World) {
+    let lease = world.lease().await;
+    for column in ["sku", "location_id", "store"] {
+        writes(world, 5).await;
+        assert!(answers(world, &lease, &wish(world).await, PushState::Done).await);
+        world.tables.execute(&format!("UPDATE erp_stock SET {column} = 'outro'")).await;
+        assert_eq!(world.tables.list(STATE).await, ["new"], "{column}");
+        world.tables.execute("DELETE FROM erp_stock").await;
+    }
+    for column in ["sku = 'outro'", "min_quantity = 5", "store = 'outro'"] {
+        world
+            .tables
+            .execute("INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', 'A', 1)")
+            .await;
+        world.tables.execute("UPDATE erp_prices SET state = 'done'").await;
+        world.tables.execute(&format!("UPDATE erp_prices SET {column}")).await;
+        assert_eq!(world.tables.list("SELECT state FROM erp_prices").await, ["new"], "{column}");
+        world.tables.execute("DELETE FROM erp_prices").await;
+    }
+}
+
+pub(crate) async fn a_row_that_was_written_without_its_trigger_is_opened_once(world: &World) {
+    let lease = world.lease().await;
+    let open = async || world.store.intents().open_unnoticed(&lease).await.unwrap();
+    writes(world, 5).await;
+    assert_eq!(open().await, 0, "nothing was answered");
+    assert!(answers(world, &lease, &wish(world).await, PushState::Done).await);
+    assert_eq!(open().await, 0, "it asks for what was answered");
+    world.tables.drop_all_but_tables().await;
+    writes(world, 7).await;
+    assert_eq!(world.tables.list(STATE).await, ["done"], "no trigger notices it");
+    assert_eq!((open().await, open().await), (1, 0));
+    let level = wish(world).await;
+    assert_eq!((level.state, level.written.as_str()), (Some(PushState::New), "7"));
+    assert!(answers(world, &lease, &level, PushState::Done).await);
+    world.tables.execute("UPDATE erp_stock SET sku = 'B'").await;
+    assert_eq!((open().await, open().await), (1, 0));
 }
 
 pub(crate) async fn a_word_that_is_no_state_leaves_no_row_unseen(world: &World) {

@@ -56,6 +56,8 @@ codes! {
     DatabaseReadOnly = "database_read_only",
     /// The database's file was deleted, or another file has its name.
     DatabaseReplaced = "database_replaced",
+    /// A table, trigger, view or index of the database is missing, disabled or another one.
+    SchemaChanged = "schema_changed",
     /// This machine's clock differs from the marketplace's.
     ClockWrong = "clock_wrong",
     /// No connection to the marketplace.

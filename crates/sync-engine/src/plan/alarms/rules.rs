@@ -41,6 +41,8 @@ const TURN: TimeDelta = TimeDelta::minutes(2);
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
 
+/// An alarm about the schema names this many objects.
+const NAMED: usize = 5;
 /// So few orders at the fiscal gate never alarm: a small shop invoices once a day.
 const FEW_AT_GATE: u64 = 10;
 
@@ -99,7 +101,7 @@ fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     };
     let stopped =
         stopped.map(|(since, text)| alarm(Code::ServiceStopped, Severity::Failing, None, since, text));
-    [stopped, database(seen), clock(seen)].into_iter().flatten()
+    [stopped, database(seen), schema(seen), clock(seen)].into_iter().flatten()
 }
 
 fn database(seen: &Observations) -> Option<Alarm> {
@@ -130,6 +132,15 @@ fn database(seen: &Observations) -> Option<Alarm> {
     };
     let lasts = trouble.kind.lasts() || seen.at - trouble.since >= DATABASE_LASTS;
     lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
+}
+
+/// Returns the alarm of a schema that is not as the migrations made it: the ERP's writes may go unseen.
+fn schema(seen: &Observations) -> Option<Alarm> {
+    let defects = &seen.schema_defects;
+    let first = defects.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let text = text!("alarm-schema-changed", count = defects.len(), objects = first);
+    let alarm = alarm(Code::SchemaChanged, Severity::Failing, None, None, text);
+    (!defects.is_empty()).then_some(Alarm { count: defects.len() as u64, ..alarm })
 }
 
 fn clock(seen: &Observations) -> Option<Alarm> {

@@ -1,5 +1,7 @@
 //! Plain data: what was observed, with the time of each observation.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, text::Text};
 
@@ -14,6 +16,8 @@ pub struct Observations {
     pub written_at: Option<DateTime<Utc>>,
     /// The database's current trouble.
     pub database: Option<DatabaseTrouble>,
+    /// The objects of the schema that differ from what the migrations made, by kind and name.
+    pub schema_defects: Arc<[String]>,
     /// Free bytes on the database's disk, where it is this machine's.
     pub free_bytes: Option<u64>,
     /// The stores of the configuration.

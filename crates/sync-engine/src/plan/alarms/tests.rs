@@ -46,6 +46,7 @@ fn seen(stores: Vec<StoreSeen>) -> Observations {
         service: ServiceSeen::Running,
         written_at: Some(ago(5)),
         database: None,
+        schema_defects: [].into(),
         free_bytes: Some(1 << 33),
         stores,
         strangers: None,
@@ -388,4 +389,14 @@ fn state_name(state: RowState) -> &'static str {
         RowState::Doubtful => "doubtful",
         RowState::Waiting => "waiting",
     }
+}
+
+#[test]
+fn a_schema_that_differs_is_one_alarm_with_the_first_names() {
+    let defects: Vec<String> = (0..7).map(|number| format!("view v_{number}")).collect();
+    let verdict = decide(&Observations { schema_defects: defects.into(), ..seen(vec![store("a")]) });
+    let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
+    assert_eq!((alarm.code, alarm.count, verdict.state), (Code::SchemaChanged, 7, State::Failing));
+    let said = alarm.text.message(Locale::of(Language::English));
+    assert!(said.contains("view v_0, view v_1") && !said.contains("v_5"), "{said}");
 }

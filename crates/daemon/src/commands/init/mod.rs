@@ -1,0 +1,139 @@
+//! `espelho init`: asks six questions, writes the configuration, makes the database and lets `doctor` try everything.
+//!
+//! The login that `doctor` makes registers the webhook: the marketplace does so with each login that names one.
+
+mod files;
+mod questions;
+
+use std::{
+    fs::{DirBuilder, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, chown},
+    path::{Path, PathBuf},
+};
+
+use espelho_model::{clock::SystemClock, text, text::Text};
+use espelho_store::Store;
+use espelho_sync_engine::{Problem, Trouble};
+use secrecy::ExposeSecret as _;
+
+use self::{
+    files::StoreAnswers,
+    questions::{Answers, Password, answers},
+};
+use super::{doctor, load, say};
+use crate::{
+    cli::{Cli, DoctorArgs, InitArgs},
+    config, exit,
+    place::Place,
+};
+
+pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
+    let dir = config::directory(cli.config.as_deref());
+    let is_installed = dir.join("espelho.toml").exists();
+    let answers = match answers(arguments, is_installed, cli.locale) {
+        Ok(answers) => answers,
+        Err(wrong) => {
+            return refuse(&wrong, cli);
+        }
+    };
+    match write(&dir, &answers, arguments.replace) {
+        Ok(written) => {
+            for path in written {
+                eprintln!("{}", text!("init-written", file = path.display().to_string()).message(cli.locale));
+            }
+        }
+        Err(wrong) => return refuse(&wrong, cli),
+    }
+    let configuration = match load(cli) {
+        Ok(configuration) => configuration,
+        Err(code) => return code,
+    };
+    let opened = match Place::to_open(&configuration, false) {
+        Ok(place) => Store::open(&place.url, SystemClock::shared()).await.map_err(Problem::from),
+        Err(problem) => Err(problem),
+    };
+    match opened {
+        Ok(store) => store.close().await,
+        Err(problem) => return say(&problem, cli),
+    }
+    let code = doctor::run(cli, &DoctorArgs { login: false }).await;
+    let next = match (code, Path::new("/run/systemd/system").is_dir()) {
+        (exit::COMPLETE, true) => text!("init-next-systemd"),
+        (exit::COMPLETE, false) => text!("init-next-run", folder = dir.display().to_string()),
+        _ => text!("init-next-doctor", folder = dir.display().to_string()),
+    };
+    eprintln!("\n{}", next.message(cli.locale));
+    code
+}
+
+/// Says what is wrong, and returns the exit code.
+fn refuse(wrong: &Text, cli: &Cli) -> u8 {
+    let cause = io::Error::other(wrong.to_string());
+    say(&Problem::new(Trouble::Configuration, "init", &cause, wrong.clone()), cli)
+}
+
+/// Writes the files that the answers ask for. A store that has a file already keeps it, unless it is to be replaced.
+fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf>, Text> {
+    let stores = dir.join("stores");
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: io::Error| text!("init-not-written", file = path, problem = error.to_string())
+    };
+    let store_file = stores.join(format!("{}.toml", answers.key));
+    if store_file.exists() && !is_replaced {
+        let file = store_file.display().to_string();
+        return Err(text!("init-store-exists", file = file, store = answers.key.as_str()));
+    }
+    DirBuilder::new().recursive(true).mode(0o755).create(&stores).map_err(failed(&stores))?;
+    let mut written = Vec::new();
+    if let Some((language, database)) = &answers.installation {
+        let path = dir.join("espelho.toml");
+        put(&path, &files::installation(*language, database), 0o644).map_err(failed(&path))?;
+        written.push(path);
+    }
+    let password_file = match &answers.password {
+        Password::In(path) => path.display().to_string(),
+        Password::Typed(password) => {
+            let name = format!("{}.password", answers.key);
+            let path = stores.join(&name);
+            put(&path, password.expose_secret(), 0o600).map_err(failed(&path))?;
+            share_with_service(&path).map_err(failed(&path))?;
+            written.push(path);
+            name
+        }
+    };
+    let text = files::store(&StoreAnswers {
+        key: answers.key.clone(),
+        environment: answers.environment,
+        base_url: answers.base_url.clone(),
+        username: answers.username.clone(),
+        password_file,
+        public_url: answers.public_url.clone(),
+    });
+    put(&store_file, &text, 0o644).map_err(failed(&store_file))?;
+    written.push(store_file);
+    Ok(written)
+}
+
+/// Writes a file whole or not at all.
+fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let draft = path.with_extension("draft");
+    let _ = std::fs::remove_file(&draft);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&draft, path)
+}
+
+/// Lets the group of the configuration's folder read a password that root writes: a package gives the folder to the
+/// service's group.
+fn share_with_service(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let group = std::fs::metadata(folder)?.gid();
+    if !rustix::process::geteuid().is_root() || group == 0 {
+        return Ok(());
+    }
+    chown(path, None, Some(group))?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o640))
+}

@@ -1,0 +1,197 @@
+//! The questions of `espelho init`. An option answers its question; a person at the terminal answers the others.
+
+use std::path::{Path, PathBuf};
+
+use espelho_model::{
+    StoreKey, text,
+    text::{Language, Locale, Text},
+};
+use espelho_store::Store;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::super::prompt;
+use crate::{
+    cli::InitArgs,
+    config::{Environment, check_address, environment_of},
+};
+
+/// The database of whoever names none.
+const DATABASE: &str = "sqlite:espelho.db";
+
+/// All answers.
+pub(super) struct Answers {
+    pub(super) key: StoreKey,
+    pub(super) environment: Environment,
+    pub(super) base_url: String,
+    pub(super) username: String,
+    pub(super) password: Password,
+    /// `None` where the installation has a file already.
+    pub(super) installation: Option<(Language, String)>,
+    pub(super) public_url: Option<String>,
+}
+
+/// The password, or where it is already.
+pub(super) enum Password {
+    Typed(SecretString),
+    In(PathBuf),
+}
+
+/// Asks whatever the options leave open; an error says what is wrong, or which options are missing.
+pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) -> Result<Answers, Text> {
+    let ask = Asker { can_ask: prompt::is_possible(), locale };
+    let missing = missing(arguments);
+    if !ask.can_ask && !missing.is_empty() {
+        return Err(text!("init-options-missing", options = missing.join(" ")));
+    }
+    let base_url = ask.until_right("init-base-url", arguments.base_url.as_deref(), None, |url| {
+        check_address("base_url", url, environment_of(url))
+    })?;
+    let environment = environment_of(&base_url);
+    let username = ask.until_right("init-username", arguments.username.as_deref(), None, username)?;
+    let key = match &arguments.store {
+        Some(key) => key.clone(),
+        None => key_of(&username),
+    };
+    let key = StoreKey::new(&key).map_err(|_| text!("config-bad-key", key = key.as_str()))?;
+    let password = match &arguments.password_file {
+        Some(file) => Password::In(existing(file)?),
+        None => Password::Typed(ask.password()?),
+    };
+    let installation = match is_installed {
+        true => None,
+        false => {
+            let database = arguments.database.as_deref();
+            let url = ask.until_right("init-database", database, Some(DATABASE), database_address)?;
+            Some((ask.language(arguments.language)?, url))
+        }
+    };
+    let public_url = arguments.webhook.as_deref();
+    let public_url = ask.until_right("init-webhook", public_url, Some(""), |url| match url {
+        "" => Ok(()),
+        url => check_address("public_url", url, environment),
+    })?;
+    let public_url = Some(public_url).filter(|url| !url.is_empty());
+    Ok(Answers { key, environment, base_url, username, password, installation, public_url })
+}
+
+/// Returns the options whose questions have no default.
+fn missing(arguments: &InitArgs) -> Vec<&'static str> {
+    let given = [
+        (arguments.base_url.is_some(), "--base-url URL"),
+        (arguments.username.is_some(), "--username USER"),
+        (arguments.password_file.is_some(), "--password-file FILE"),
+    ];
+    given.into_iter().filter(|(is_given, _)| !is_given).map(|(_, option)| option).collect()
+}
+
+fn username(name: &str) -> Result<(), Text> {
+    let is_one_line = !name.is_empty() && !name.chars().any(char::is_control);
+    if is_one_line { Ok(()) } else { Err(text!("config-username")) }
+}
+
+fn database_address(url: &str) -> Result<(), Text> {
+    let bad = |error: espelho_store::Error| text!("config-database-address", problem = error.to_string());
+    Store::check_address(url).map_err(bad)
+}
+
+fn existing(file: &Path) -> Result<PathBuf, Text> {
+    let failed = |error: std::io::Error| {
+        let (path, problem) = (file.display().to_string(), error.to_string());
+        text!("config-file-error", path = path, problem = problem)
+    };
+    std::fs::canonicalize(file).map_err(failed)
+}
+
+/// Returns the store's key that follows from its username: `minha-loja@a1b2c3d4` is `minha-loja`.
+fn key_of(username: &str) -> String {
+    let name = username.split('@').next().unwrap_or_default().to_lowercase();
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let key: String = name.chars().map(plain).collect();
+    match key.trim_matches('-') {
+        "" => "loja".to_owned(),
+        key => key.chars().take(40).collect(),
+    }
+}
+
+struct Asker {
+    can_ask: bool,
+    locale: Locale,
+}
+
+impl Asker {
+    /// Returns the option's value, else the person's answer, else the default. A wrong option is an error, a wrong answer
+    /// is asked again.
+    fn until_right(
+        &self,
+        question: &'static str,
+        option: Option<&str>,
+        default: Option<&str>,
+        check: impl Fn(&str) -> Result<(), Text>,
+    ) -> Result<String, Text> {
+        if let Some(value) = option.or(default.filter(|_| !self.can_ask)) {
+            return check(value).map(|()| value.to_owned());
+        }
+        loop {
+            let question = Text::new(question).with("default", default.unwrap_or_default());
+            let Some(answer) = prompt::ask(&question.message(self.locale)) else {
+                return Err(text!("init-ended"));
+            };
+            let answer = if answer.is_empty() { default.unwrap_or_default() } else { &answer };
+            match check(answer) {
+                Ok(()) => return Ok(answer.to_owned()),
+                Err(wrong) => eprintln!("  {}", wrong.message(self.locale)),
+            }
+        }
+    }
+
+    fn password(&self) -> Result<SecretString, Text> {
+        loop {
+            let question = text!("init-password").message(self.locale);
+            let typed = rpassword::prompt_password(format!("{question} "));
+            let typed: SecretString = typed.map_err(|_| text!("init-ended"))?.into();
+            if !typed.expose_secret().is_empty() {
+                return Ok(typed);
+            }
+        }
+    }
+
+    fn language(&self, option: Option<Language>) -> Result<Language, Text> {
+        let default = self.locale.language;
+        if let Some(language) = option.or((!self.can_ask).then_some(default)) {
+            return Ok(language);
+        }
+        let check = |tag: &str| match tag.parse::<Language>() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(text!("init-language-unknown", tag = tag)),
+        };
+        let answer = self.until_right("init-language", None, Some(default.tag()), check)?;
+        Ok(answer.parse().unwrap_or(default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_named_by_its_username() {
+        for (username, key) in [
+            ("minha-loja@a1b2c3d4", "minha-loja"),
+            ("Loja da Ana@x", "loja-da-ana"),
+            ("açaí@x", "a-a"),
+            ("@x", "loja"),
+            ("", "loja"),
+        ] {
+            assert_eq!(key_of(username), key, "{username}");
+            assert!(StoreKey::new(key).is_ok());
+        }
+    }
+
+    #[test]
+    fn options_that_have_no_default_are_named_together() {
+        let none = InitArgs::default();
+        assert_eq!(missing(&none), ["--base-url URL", "--username USER", "--password-file FILE"]);
+        let some = InitArgs { username: Some("a".into()), ..none };
+        assert_eq!(missing(&some), ["--base-url URL", "--password-file FILE"]);
+    }
+}

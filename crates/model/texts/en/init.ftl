@@ -1,0 +1,18 @@
+# espelho init: the questions, and what it wrote.
+
+init-base-url = Address of the marketplace's API:
+init-username = Username (from the seller portal, like minha-loja@a1b2c3d4):
+init-password = Password (is not shown):
+init-database = Database [{ $default }]:
+init-webhook = Public address of the webhook, like https://erp.example/webhooks/STORE [none: polling only]:
+init-language = Language of the texts in the database, pt-BR or en [{ $default }]:
+init-language-unknown = “{ $tag }” is no language: pt-BR or en
+init-ended = The questions ended without an answer. Nothing was written.
+init-options-missing = Without a terminal nothing can be asked. These are missing: { $options }
+init-store-exists = { $file } exists already.
+    .next = for another store, --store KEY; to replace the file, --replace
+init-written = written: { $file }
+init-not-written = { $file } cannot be written: { $problem }
+init-next-systemd = All is ready. Now: sudo systemctl enable --now espelho
+init-next-run = All is ready. Now: espelho run --config { $folder }
+init-next-doctor = The files are written. Correct what is marked above, and look again with: espelho doctor --config { $folder }

@@ -1,0 +1,18 @@
+# espelho init: as perguntas e o que ele gravou.
+
+init-base-url = Endereço da API do marketplace:
+init-username = Usuário (do portal do vendedor, como minha-loja@a1b2c3d4):
+init-password = Senha (não aparece):
+init-database = Banco de dados [{ $default }]:
+init-webhook = Endereço público do webhook, como https://erp.example/webhooks/LOJA [nenhum: só consultas]:
+init-language = Idioma dos textos no banco de dados, pt-BR ou en [{ $default }]:
+init-language-unknown = “{ $tag }” não é um idioma: pt-BR ou en
+init-ended = As perguntas terminaram sem resposta. Nada foi gravado.
+init-options-missing = Sem terminal não há perguntas. Faltam: { $options }
+init-store-exists = { $file } já existe.
+    .next = para outra loja, --store LOJA; para substituir o arquivo, --replace
+init-written = gravado: { $file }
+init-not-written = { $file } não pôde ser gravado: { $problem }
+init-next-systemd = Tudo pronto. Agora: sudo systemctl enable --now espelho
+init-next-run = Tudo pronto. Agora: espelho run --config { $folder }
+init-next-doctor = Os arquivos estão gravados. Corrija o que está marcado acima e confira com: espelho doctor --config { $folder }
