@@ -1,9 +1,11 @@
 //! `espelho check`: the configuration, and nothing else.
 
 use espelho_model::text;
+use espelho_store::Store;
+use espelho_sync_engine::Problem;
 use serde_json::json;
 
-use super::load;
+use super::{load, say};
 use crate::{cli::Cli, exit};
 
 pub(super) fn run(cli: &Cli) -> u8 {
@@ -11,6 +13,9 @@ pub(super) fn run(cli: &Cli) -> u8 {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
+    if let Err(error) = Store::check_address(&configuration.installation.database.url) {
+        return say(&Problem::from_store(&error), cli);
+    }
     let stores: Vec<&str> = configuration.stores.iter().map(|store| store.key.as_str()).collect();
     match cli.json {
         true => println!("{}", json!({ "state": "complete", "stores": stores })),

@@ -12,7 +12,6 @@ use espelho_model::{
     text,
     text::{Language, Locale, Tz},
 };
-use espelho_store::Store;
 use espelho_sync_engine::plan::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
@@ -269,11 +268,6 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     if let Some(file) = &installation.database.url_file {
         // The path is relative to the file that names it; join keeps an absolute path unchanged.
         installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
-    }
-    if let Err(error) = Store::check_address(&installation.database.url) {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let problem = text!("config-database-address", problem = error.to_string());
-        return Err(ConfigError { place: file::place_of(&path, &text, "url"), problem });
     }
     let webhooks = &mut installation.webhooks;
     for file in [&mut webhooks.tls_certificate_file, &mut webhooks.tls_key_file].into_iter().flatten() {

@@ -58,5 +58,3 @@ config-type-list = a list in brackets
 config-type-address = an address with a port ("127.0.0.1:8787")
 config-no-file = is no regular file: the configuration is read from files
 config-file-pipe = { $path }: is a pipe, and the password is read more than once
-config-database-address = the database address is invalid: { $problem }
-    .next = "sqlite:espelho.db" or "postgres://user@host/database"

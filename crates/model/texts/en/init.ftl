@@ -9,6 +9,7 @@ init-language = Language of the texts in the database, pt-BR or en [{ $default }
 init-language-unknown = “{ $tag }” is no language: pt-BR or en
 init-ended = The questions ended without an answer. Nothing was written.
 init-options-missing = Without a terminal nothing can be asked. These are missing: { $options }
+    .next = espelho init --help explains each option
 init-store-exists = { $file } exists already.
     .next = for another store, --store KEY; to replace the file, --replace
 init-written = written: { $file }

@@ -58,5 +58,3 @@ config-type-list = uma lista entre colchetes
 config-type-address = um endereço com porta ("127.0.0.1:8787")
 config-no-file = não é um arquivo comum: a configuração é lida de arquivos
 config-file-pipe = { $path }: é um pipe, e a senha é lida mais de uma vez
-config-database-address = endereço do banco de dados inválido: { $problem }
-    .next = "sqlite:espelho.db" ou "postgres://usuario@servidor/banco"

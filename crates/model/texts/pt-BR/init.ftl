@@ -9,6 +9,7 @@ init-language = Idioma dos textos no banco de dados, pt-BR ou en [{ $default }]:
 init-language-unknown = “{ $tag }” não é um idioma: pt-BR ou en
 init-ended = As perguntas terminaram sem resposta. Nada foi gravado.
 init-options-missing = Sem terminal não há perguntas. Faltam: { $options }
+    .next = espelho init --help explica cada opção
 init-store-exists = { $file } já existe.
     .next = para outra loja, --store LOJA; para substituir o arquivo, --replace
 init-written = gravado: { $file }

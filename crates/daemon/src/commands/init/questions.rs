@@ -7,6 +7,7 @@ use espelho_model::{
     text::{Language, Locale, Text},
 };
 use espelho_store::Store;
+use espelho_sync_engine::Problem;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::super::prompt;
@@ -57,12 +58,11 @@ pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) 
         Some(file) => Password::In(existing(file)?),
         None => Password::Typed(ask.password()?),
     };
-    let installation = match is_installed {
+    let database = match is_installed {
         true => None,
         false => {
-            let database = arguments.database.as_deref();
-            let url = ask.until_right("init-database", database, Some(DATABASE), database_address)?;
-            Some((ask.language(arguments.language)?, url))
+            let option = arguments.database.as_deref();
+            Some(ask.until_right("init-database", option, Some(DATABASE), database_address)?)
         }
     };
     let public_url = arguments.webhook.as_deref();
@@ -71,6 +71,10 @@ pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) 
         url => check_address("public_url", url, environment),
     })?;
     let public_url = Some(public_url).filter(|url| !url.is_empty());
+    let installation = match database {
+        None => None,
+        Some(url) => Some((ask.language(arguments.language)?, url)),
+    };
     Ok(Answers { key, environment, base_url, username, password, installation, public_url })
 }
 
@@ -90,8 +94,7 @@ fn username(name: &str) -> Result<(), Text> {
 }
 
 fn database_address(url: &str) -> Result<(), Text> {
-    let bad = |error: espelho_store::Error| text!("config-database-address", problem = error.to_string());
-    Store::check_address(url).map_err(bad)
+    Store::check_address(url).map_err(|error| Problem::from_store(&error).text)
 }
 
 fn existing(file: &Path) -> Result<PathBuf, Text> {
