@@ -3,6 +3,7 @@
 
 use crate::{
     Store,
+    api::Api,
     driver::Database,
     inbox::Inbox,
     intents::{Commands, IntentWriter, Intents, Releases},
@@ -84,6 +85,11 @@ impl Store {
     pub fn leases(&self) -> Leases<'_> {
         let Self { database, clock, locks, notifications, privacy, .. } = self;
         Leases { database, clock, locks, notifications, privacy }
+    }
+
+    /// The tables as the HTTP API reads and writes them.
+    pub fn api(&self) -> Api<'_> {
+        Api { database: &self.database, clock: &self.clock }
     }
 
     /// Heartbeats and alarms.

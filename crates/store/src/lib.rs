@@ -3,11 +3,13 @@
 //!
 //! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`PageTx`] is
 //! the transaction in which a page's rows and its checkpoint move together. The rooms, in reading order: `mirror`,
-//! `intents`, `journal`, `inbox`, `ownership`, `operations`. Only `driver`, `connect` and `schema` know which database
-//! is there.
+//! `intents`, `journal`, `inbox`, `ownership`, `operations`, `api`. Only `driver`, `connect` and `schema` know which
+//! database is there.
 #![deny(missing_docs)]
 
 mod accessors;
+mod api;
+mod cells;
 mod connect;
 mod driver;
 mod error;
@@ -24,6 +26,15 @@ mod schema;
 mod statements;
 mod trouble;
 
+pub use api::{
+    Api,
+    batch::{Batch, NewCommand, TakenOrder, WrittenRow},
+    catalogue::{ApiTable, HIDDEN_COLUMNS, HIDDEN_TABLES, KeyPart, api_tables},
+    read::RowPage,
+    requests::{RequestKey, Written},
+    select::{Comparison, Filter, FilterValue, Position, RowQuery},
+};
+pub use cells::{Kind as ColumnKind, MirroredRow};
 pub use connect::{Store, file_watch::FileTrouble};
 pub use error::Error;
 pub use inbox::{
@@ -84,7 +95,7 @@ pub use operations::{
     erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},
     explain::{ErrorRow, Explained, explainable},
     grants::grants,
-    mirrored_order::{MirroredOrder, MirroredRow},
+    mirrored_order::MirroredOrder,
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,

@@ -55,6 +55,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0060_urgent_intents",
     "0061_known_states",
     "0062_noticed_changes",
+    "0070_api_requests",
 );
 
 /// The second file, beside it.
@@ -99,6 +100,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0060_urgent_intents",
     "0061_known_states",
     "0062_noticed_changes",
+    "0070_api_requests",
 );
 
 #[cfg(test)]

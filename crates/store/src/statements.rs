@@ -2,6 +2,7 @@
 
 use crate::{
     Error, Store,
+    api::{self, batch, requests},
     connect::schema_version,
     driver::{Insert, Places},
     inbox::deliveries,
@@ -53,6 +54,10 @@ use crate::{
 
 /// Statements without variants.
 const PLAIN: &[&str] = &[
+    requests::ANSWER,
+    requests::BEGIN,
+    requests::FORGET,
+    requests::KNOWN,
     overview::LAST_COMPLETE,
     alarms::HEARTBEAT_INTERVAL,
     alarms::CLEAR,
@@ -363,6 +368,10 @@ const WITH_KEYS: &[&str] = &[
 
 /// Statements that insert many rows.
 const INSERTS: &[&Insert] = &[
+    &batch::CLAIM,
+    &batch::PRICE_STATES,
+    &batch::STOCK_STATES,
+    &batch::TAKE,
     &alarms::RAISE,
     &audits::NOTE,
     &changes::APPEND,
@@ -455,6 +464,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         .chain([&*rows_in_trouble::TROUBLED]);
     statements.extend(for_people.map(|&sql| sql.to_owned()));
     statements.extend(explain::statements().map(str::to_owned));
+    statements.extend(api::statements());
     statements.extend(mirrored_order::statements().map(str::to_owned));
     statements.extend(explain::statements().chain(erasures::statements()).map(str::to_owned));
     if matches!(places, Places::Numbered) {

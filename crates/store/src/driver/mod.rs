@@ -112,6 +112,23 @@ impl Database {
         Ok(rows)
     }
 
+    /// Reads rows by a statement that was built for this one question, within the bounds of [`Self::fetch_erp`].
+    pub(crate) async fn fetch_bounded(
+        &self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let Self::Postgres(line) = self else {
+            return self.reader().fetch(operation, sql, values, Plan::Anew).await;
+        };
+        let begun = line.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
+        let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
+        let rows = tx.fetch_once(operation, sql, values).await?;
+        tx.commit().await?;
+        Ok(rows)
+    }
+
     fn reader(&self) -> Connections<'_> {
         match self {
             Self::Sqlite { read, .. } => Connections::Sqlite(read),

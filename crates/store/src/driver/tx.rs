@@ -88,6 +88,34 @@ impl Tx {
         self.fetch_with(operation, sql, values, Plan::Kept).await
     }
 
+    /// Reads rows by a statement that was built for this one question: its plan is not kept.
+    pub(super) async fn fetch_once(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        self.fetch_with(operation, sql, values, Plan::Anew).await
+    }
+
+    /// Reads rows by a list of rows of values: `head VALUES ($1, …), (…) tail`.
+    pub(crate) async fn fetch_listed(
+        &mut self,
+        list: &Insert,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let mut left = values.len() / list.columns;
+        let (mut values, mut rows) = (values.into_iter(), Vec::new());
+        while left > 0 {
+            let batch = batch_of(left);
+            let part: Vec<Value> = values.by_ref().take(batch * list.columns).collect();
+            let sql = list.sql(batch, self.places());
+            rows.extend(self.fetch_rows(list.operation, sql, part, Plan::Kept).await?);
+            left -= batch;
+        }
+        Ok(rows)
+    }
+
     /// Reads rows that this transaction changes afterwards: on PostgreSQL nobody else changes them in between.
     pub(crate) async fn fetch_for_update(
         &mut self,
@@ -122,6 +150,16 @@ impl Tx {
         plan: Plan,
     ) -> Result<Vec<Row>, Error> {
         check_arity(&sql, values.len())?;
+        self.fetch_rows(operation, sql, values, plan).await
+    }
+
+    async fn fetch_rows(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
+    ) -> Result<Vec<Row>, Error> {
         let rows = match self {
             Self::Sqlite(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);

@@ -57,6 +57,27 @@ pub struct DesiredPrice {
     pub package: [Option<Decimal>; 4],
 }
 
+/// The values of a row of `erp_stock`, for [`STOCK`].
+pub(crate) fn stock_values(store: &StoreKey, row: DesiredStock) -> [Value; 4] {
+    [store.as_str().into(), row.sku.into(), row.location.into(), Some(row.quantity).into()]
+}
+
+/// The values of a row of `erp_prices`, for [`PRICES`].
+pub(crate) fn price_values(store: &StoreKey, row: DesiredPrice) -> [Value; 9] {
+    let [weight, height, width, length] = row.package.map(Value::from);
+    [
+        store.as_str().into(),
+        row.sku.into(),
+        row.min_quantity.into(),
+        row.price.into(),
+        row.discount_percent.into(),
+        weight,
+        height,
+        width,
+        length,
+    ]
+}
+
 impl Intents<'_> {
     /// Writes desired levels, all or none. The last one of each key counts.
     ///
@@ -64,9 +85,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn set_desired_stock(self, store: &StoreKey, desired: Vec<DesiredStock>) -> Result<(), Error> {
         let desired = last_of_each(desired, |row| (row.sku.clone(), row.location.clone()));
-        let values = desired.into_iter().flat_map(|row| -> [Value; 4] {
-            [store.as_str().into(), row.sku.into(), row.location.into(), Some(row.quantity).into()]
-        });
+        let values = desired.into_iter().flat_map(|row| stock_values(store, row));
         let values = values.collect();
         let mut tx = self.database.begin().await?;
         tx.insert(&STOCK, values).await?;
@@ -79,20 +98,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn set_desired_prices(self, store: &StoreKey, desired: Vec<DesiredPrice>) -> Result<(), Error> {
         let desired = last_of_each(desired, |row| (row.sku.clone(), row.min_quantity));
-        let values = desired.into_iter().flat_map(|row| -> [Value; 9] {
-            let [weight, height, width, length] = row.package.map(Value::from);
-            [
-                store.as_str().into(),
-                row.sku.into(),
-                row.min_quantity.into(),
-                row.price.into(),
-                row.discount_percent.into(),
-                weight,
-                height,
-                width,
-                length,
-            ]
-        });
+        let values = desired.into_iter().flat_map(|row| price_values(store, row));
         let values = values.collect();
         let mut tx = self.database.begin().await?;
         tx.insert(&PRICES, values).await?;

@@ -62,6 +62,7 @@ const WRITE: &[&str] = &["commands", "consumers", "erp_orders", "erp_prices", "e
 /// The role does not see these: tokens, secrets, deliveries, the journal, and the service's own records.
 const PRIVATE: &[&str] = &[
     "_sqlx_migrations",
+    "api_requests",
     "effects",
     "erased_people",
     "erasure_keys",

@@ -12,8 +12,9 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _, postgres:
 use crate::world::World;
 
 /// The role must not see these: who holds it could call the marketplace, forge deliveries, or undo the journal.
-const PRIVATE: [&str; 16] = [
+const PRIVATE: [&str; 17] = [
     "_sqlx_migrations",
+    "api_requests",
     "effects",
     "erased_people",
     "erasure_keys",

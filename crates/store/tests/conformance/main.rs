@@ -210,6 +210,17 @@ conformance! {
         where_no_process_lives_the_service_is_stopped,
         a_new_sign_of_life_replaces_the_alarms_of_the_process,
         a_process_that_stops_takes_its_alarms_along;
+    api:
+        every_table_and_column_is_read_or_hidden_by_name,
+        every_table_is_read_with_every_column,
+        pages_show_each_row_once_whatever_is_written_meanwhile,
+        views_are_paged_in_the_order_of_their_key,
+        rows_are_filtered_by_every_kind_of_column,
+        a_batch_is_written_with_the_state_and_revision_of_each_row,
+        an_order_is_claimed_once_and_what_was_said_of_it_stays,
+        a_request_that_is_sent_again_writes_once,
+        of_twenty_equal_requests_at_once_one_writes,
+        a_request_that_fails_leaves_neither_rows_nor_its_key;
     pauses:
         a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,

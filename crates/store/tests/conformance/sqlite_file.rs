@@ -385,3 +385,36 @@ async fn the_log_shrinks_to_its_usual_size_after_a_long_reader() {
     }
     assert!(mib() <= 65, "{} MiB", mib());
 }
+
+/// SQLite keeps whatever it is given.
+#[tokio::test]
+async fn rows_whose_keys_are_no_text_are_shown_and_hold_no_reader_up() {
+    use espelho_store::{ApiTable, Position, RowQuery};
+    let world = World::on_sqlite().await;
+    for n in 0..9 {
+        let sku = if n % 3 == 0 { format!("'S-{n}'") } else { format!("x'ff0{n}'") };
+        let row =
+            format!("INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('a', {sku}, '1', 1)");
+        world.tables.execute(&row).await;
+    }
+    world
+        .tables
+        .execute("INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('b', 'S', '1', 'x')")
+        .await;
+    let (mut after, mut seen) = (Position::default(), Vec::new());
+    loop {
+        let query = RowQuery { limit: 2, after, ..RowQuery::default() };
+        let page = world.store.api().rows(ApiTable::named("erp_stock").unwrap(), &query).await.unwrap();
+        seen.extend(page.rows.iter().map(|row| serde_json::to_string(row).unwrap()));
+        match page.next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), 10, "{seen:#?}");
+    assert!(
+        seen[9].starts_with(r#"{"store":"b","sku":"S","location_id":"1","quantity":null"#),
+        "{}",
+        seen[9]
+    );
+}

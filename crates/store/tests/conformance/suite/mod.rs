@@ -1,6 +1,7 @@
 //! The behaviour of every database; one file per aggregate, run by the list in `main`.
 
 pub(crate) mod alarms;
+pub(crate) mod api;
 pub(crate) mod campaigns;
 pub(crate) mod claims;
 pub(crate) mod concurrency;

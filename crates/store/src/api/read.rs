@@ -1,0 +1,53 @@
+//! Reads pages of a table.
+
+use super::{
+    Api,
+    catalogue::ApiTable,
+    select::{FilterValue, Position, RowQuery, page, position_after},
+};
+use crate::{ColumnKind, Error, MirroredRow};
+
+/// A page of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowPage {
+    /// The rows, in the order of the key.
+    pub rows: Vec<MirroredRow>,
+    /// Where the next page begins; `None` after the last row.
+    pub next: Option<Position>,
+}
+
+impl Api<'_> {
+    /// Reads a page of a table. It gives up where the ERP keeps a table locked, or after half a minute.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn rows(self, table: &ApiTable, query: &RowQuery) -> Result<RowPage, Error> {
+        let (sql, values) = page(table, query);
+        let read = self.database.fetch_bounded("read rows for a program", sql, values).await?;
+        let columns = table.shown(query.with_raw);
+        let limit = query.limit as usize;
+        let rows = read.iter().take(limit).map(|row| MirroredRow::read(&columns, row));
+        let rows = rows.collect::<Result<Vec<_>, Error>>()?;
+        let next = (read.len() > limit && limit > 0).then(|| {
+            let keys = rows.iter().map(|row| key_of(table, row)).collect();
+            position_after(&query.after, keys)
+        });
+        Ok(RowPage { rows, next })
+    }
+}
+
+/// Returns the key of a row; `None` if a program wrote one that is no text or no whole number.
+fn key_of(table: &ApiTable, row: &MirroredRow) -> Option<Vec<FilterValue>> {
+    let value = |part: &super::catalogue::KeyPart| match part.kind {
+        ColumnKind::Integer => {
+            let number = row.number(part.column).filter(|number| number.fract().is_zero())?;
+            i64::try_from(number).ok().map(FilterValue::Integer)
+        }
+        _ => match row.text(part.column) {
+            // What is no text is read with this letter in it.
+            Some(text) => (!text.contains('\u{fffd}')).then(|| FilterValue::Text(text.to_owned())),
+            None => part.is_optional.then(|| FilterValue::Text(String::new())),
+        },
+    };
+    table.key.iter().map(value).collect()
+}
