@@ -16,6 +16,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     cli::ImportKind,
+    intent_rules,
     number::{self, Convention, Reading},
 };
 
@@ -41,11 +42,6 @@ impl BadLines {
         let more = (self.more > 0).then(|| text!("files-more-lines", more = self.more));
         named.chain(more).collect()
     }
-}
-
-/// Returns the message for a number outside its permitted values.
-fn not(field: &str, value: &impl ToString, rule: Text) -> Text {
-    text!("value-rule", field = field, value = value.to_string(), rule = rule)
 }
 
 /// The rows of a file.
@@ -99,12 +95,8 @@ fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
     let key = |row: &DesiredStock| format!("{} / {}", row.sku, row.location);
     read(file, &["sku", "location_id", "quantity"], &[], key, |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
-        match quantity < Decimal::ZERO {
-            true => Err(not("quantity", &quantity, text!("value-rule-zero-or-more"))),
-            false => {
-                Ok(DesiredStock { sku: line.text("sku")?, location: line.text("location_id")?, quantity })
-            }
-        }
+        intent_rules::level(quantity).map_err(|fault| fault.text)?;
+        Ok(DesiredStock { sku: line.text("sku")?, location: line.text("location_id")?, quantity })
     })
 }
 
@@ -128,43 +120,14 @@ fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
                 .map_err(|_| text!("files-whole-number", field = "min_quantity", value = value))?,
         };
         let (price, discount_percent) = (line.number("price")?, line.number("discount_percent")?);
-        if price.is_none() && discount_percent.is_none() {
-            return Err(text!("files-no-price"));
-        }
         let package = ["package_weight", "package_height", "package_width", "package_length"];
         let mut measures = [None; 4];
         for (measure, name) in measures.iter_mut().zip(package) {
             *measure = line.number(name)?;
         }
-        check_price(min_quantity, price, discount_percent, measures)?;
+        intent_rules::tier(min_quantity, price, discount_percent, measures).map_err(|fault| fault.text)?;
         Ok(DesiredPrice { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
     })
-}
-
-/// Refuses an impossible price (API document, "Products, prices, stock": price rules 1, 4 and 6).
-fn check_price(
-    min_quantity: i64,
-    price: Option<Decimal>,
-    discount: Option<Decimal>,
-    measures: [Option<Decimal>; 4],
-) -> Result<(), Text> {
-    if min_quantity < 1 {
-        return Err(not("min_quantity", &min_quantity, text!("value-rule-one-or-more")));
-    }
-    if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
-        return Err(not("price", &price, text!("value-rule-zero-or-more")));
-    }
-    let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
-    if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
-        return Err(not("discount_percent", &percent, text!("value-rule-discount")));
-    }
-    if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
-        return Err(text!("files-four-measures"));
-    }
-    if let Some(measure) = measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
-        return Err(not("package_*", &measure, text!("value-rule-above-zero")));
-    }
-    Ok(())
 }
 
 /// A line with the names of its columns.

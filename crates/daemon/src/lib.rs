@@ -26,6 +26,7 @@ mod health;
 mod help;
 mod http;
 mod import;
+mod intent_rules;
 mod lease_watcher;
 mod lifecycle;
 mod local;

@@ -23,6 +23,7 @@ use crate::{
     health::Health,
     http::{
         self,
+        api::TokenList,
         webhook::{self, ACK_BUCKETS, Webhooks},
     },
     lease_watcher,
@@ -56,6 +57,8 @@ pub(crate) struct Service {
     stores: Stores,
     webhooks: Option<Webhooks>,
     passwords: Passwords,
+    /// The tokens of the HTTP API.
+    tokens: Arc<TokenList>,
 }
 
 /// Events that reach the service from outside, beside requests.
@@ -84,7 +87,8 @@ impl Service {
         let health = Arc::default();
         let stores = Stores::new(&shared, &health);
         let passwords = Passwords::of(&configuration.stores, Arc::clone(&shared.clock));
-        Self { shared, configuration, health, stores, webhooks: None, passwords }
+        let tokens = Arc::new(TokenList::of(configuration.tokens.clone()));
+        Self { shared, configuration, health, stores, webhooks: None, passwords, tokens }
     }
 
     /// Serves until the shared stop is cancelled.
@@ -102,7 +106,8 @@ impl Service {
         let (board, locale) = (Arc::<Board>::default(), self.configuration.locale());
         let live = self.live();
         let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
-        let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale));
+        let tokens = Arc::clone(&self.tokens);
+        let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale), tokens);
         // Monitoring already asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
@@ -272,9 +277,11 @@ impl Service {
     async fn follow(&mut self, mut new: Configuration, schedule: JobScheduler) -> JobScheduler {
         let old = &self.configuration.installation;
         let needs_a_restart = old.fixed_differences(&new.installation).join(", ");
+        let tokens_file = new.installation.http.tokens_file.take();
         // A change that needs a restart is not half applied before it.
         new.installation =
             Installation { schedule: new.installation.schedule, log: new.installation.log, ..old.clone() };
+        new.installation.http.tokens_file = tokens_file;
         new.installation.log.format = old.log.format;
         let front = match &self.webhooks {
             Some(_) => Ok(None),
@@ -288,6 +295,7 @@ impl Service {
             }
         };
         self.configuration = new;
+        self.tokens.replace(self.configuration.tokens.clone());
         self.passwords.follow(&self.configuration.stores);
         let Changes { added, removed, changed } = self.stores.follow(&self.configuration);
         telemetry::change_level(&self.configuration.installation.log.level);

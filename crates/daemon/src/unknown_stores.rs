@@ -49,7 +49,7 @@ pub(crate) async fn answer(
 }
 
 /// Returns the answer to a row of a store that is none of these.
-fn unknown_store(name: &str, known: &BTreeSet<StoreKey>) -> Text {
+pub(crate) fn unknown_store(name: &str, known: &BTreeSet<StoreKey>) -> Text {
     let likeness = |key: &StoreKey| {
         strsim::jaro_winkler(
             &key.as_str().to_lowercase(),

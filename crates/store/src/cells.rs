@@ -114,6 +114,28 @@ impl Serialize for MirroredRow {
     }
 }
 
+/// A row with the rows that belong to it, by table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeRow {
+    /// The row.
+    pub row: MirroredRow,
+    /// The name of each table, and its rows.
+    pub children: Vec<(&'static str, Vec<MirroredRow>)>,
+}
+
+impl Serialize for WholeRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, cell) in &self.row.0 {
+            map.serialize_entry(name, cell)?;
+        }
+        for (table, rows) in &self.children {
+            map.serialize_entry(table, rows)?;
+        }
+        map.end()
+    }
+}
+
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // The text itself: a number must not pass through binary floating point.

@@ -34,7 +34,7 @@ pub use api::{
     requests::{RequestKey, Written},
     select::{Comparison, Filter, FilterValue, Position, RowQuery},
 };
-pub use cells::{Kind as ColumnKind, MirroredRow};
+pub use cells::{Kind as ColumnKind, MirroredRow, WholeRow};
 pub use connect::{Store, file_watch::FileTrouble};
 pub use error::Error;
 pub use inbox::{

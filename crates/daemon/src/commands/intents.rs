@@ -1,10 +1,9 @@
 //! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`: write the tables that an ERP writes, and
 //! report the outcome.
 //!
-//! `check` refuses in advance what the tables would refuse, `wait` polls the row, `answer` finds the words.
+//! [`crate::intent_rules`] refuses in advance what the tables would refuse, `wait` polls the row, `answer` finds the words.
 
 mod answer;
-mod check;
 mod wait;
 
 use std::{io::IsTerminal as _, path::Path, time::Duration};
@@ -20,10 +19,8 @@ use espelho_sync_engine::Problem;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-pub(super) use self::check::similar;
 use self::{
     answer::{Became, Deed, spoken},
-    check::{Known, Refusal},
     wait::Written,
 };
 use super::{
@@ -31,6 +28,7 @@ use super::{
     reading::{Reading, named},
     say,
 };
+pub(super) use crate::intent_rules::similar;
 use crate::{
     cli::{
         CampaignsCommand, Cli, ImportArgs, ImportKind, LabelsCommand, OrdersCommand, PriceCommand,
@@ -38,6 +36,7 @@ use crate::{
     },
     exit,
     import::{self, Rows},
+    intent_rules::{self as check, Known, Refusal},
     number::{self, Convention},
 };
 

@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
 /// Parses TOML into a type that knows all its keys.
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError {
-        problem: match error.span().is_some_and(|span| concerns_password(text, span.start)) {
+        problem: match error.span().is_some_and(|span| concerns_secret(text, span.start)) {
             // The message would quote the value.
             true => text!("config-password-quotes"),
             false => in_words(error.message()),
@@ -32,10 +32,12 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
     })
 }
 
-fn concerns_password(text: &str, at: usize) -> bool {
+/// Whether the line has a secret.
+fn concerns_secret(text: &str, at: usize) -> bool {
     let at = at.min(text.len());
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    text[line..].trim_start().strip_prefix("password").is_some_and(|rest| rest.trim_start().starts_with('='))
+    let rest = ["password", "token"].iter().find_map(|key| text[line..].trim_start().strip_prefix(key));
+    rest.is_some_and(|rest| rest.trim_start().starts_with('='))
 }
 
 fn place(path: &Path, text: &str, span: Option<Range<usize>>) -> String {
@@ -152,7 +154,7 @@ mod tests {
         }
         let error =
             parse::<Credentials>(Path::new("loja.toml"), "\npassword = 98765432109876\n").unwrap_err();
-        assert_eq!(error.to_string(), "loja.toml:2: the password must be text in quotes");
+        assert_eq!(error.to_string(), "loja.toml:2: a password or token must be text in quotes");
     }
 
     #[test]

@@ -49,11 +49,13 @@ pub(crate) struct Database {
     pub url_file: Option<PathBuf>,
 }
 
-/// Health and metrics.
+/// Health, metrics, the status page and the HTTP API.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Http {
     pub listen: SocketAddr,
+    /// The tokens of the HTTP API, which is off without it.
+    pub tokens_file: Option<PathBuf>,
 }
 
 /// The webhook receiver.
@@ -100,7 +102,7 @@ impl Installation {
             ("language", self.language != other.language),
             ("timezone", self.timezone != other.timezone),
             ("[database]", self.database != other.database),
-            ("[http]", self.http != other.http),
+            ("http.listen", self.http.listen != other.http.listen),
             ("[webhooks]", self.webhooks != other.webhooks),
             ("log.format", self.log.format != other.log.format),
             ("[privacy]", self.privacy != other.privacy),
@@ -203,7 +205,7 @@ impl Default for Database {
 
 impl Default for Http {
     fn default() -> Self {
-        Self { listen: ([127, 0, 0, 1], 8787).into() }
+        Self { listen: ([127, 0, 0, 1], 8787).into(), tokens_file: None }
     }
 }
 

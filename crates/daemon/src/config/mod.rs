@@ -10,6 +10,7 @@ mod push;
 mod retention;
 mod secret;
 mod store;
+mod tokens;
 mod webhook;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use espelho_model::{
 };
 
 use crate::{
-    http::webhook::Receiving,
+    http::{api::Tokens, webhook::Receiving},
     status::{ShownStore, SweepPlan},
 };
 
@@ -65,6 +66,8 @@ pub(crate) struct Configuration {
     pub installation: Installation,
     /// The stores, in the order of their keys.
     pub stores: Vec<StoreConfig>,
+    /// The tokens of the HTTP API.
+    pub tokens: Tokens,
 }
 
 impl Configuration {
@@ -117,6 +120,8 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
     let mut errors = Vec::new();
     let installation = installation::load(dir).map_err(|e| errors.push(e)).ok();
+    let tokens_file = installation.as_ref().and_then(|installation| installation.http.tokens_file.as_deref());
+    let tokens = tokens::load(dir, tokens_file).map_err(|e| errors.push(e)).unwrap_or_default();
     let mut stores = Vec::new();
     match store_files(dir) {
         Ok(files) => {
@@ -131,7 +136,7 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
     errors.extend(shared_credentials(dir, &stores));
     match installation {
-        Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores }),
+        Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores, tokens }),
         _ => Err(errors),
     }
 }

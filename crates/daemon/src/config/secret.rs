@@ -107,6 +107,24 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
     Err(tried)
 }
 
+/// Reads a private file that `espelho.toml` names, and returns where it lies. Others may not read it.
+pub(super) fn private_file(dir: &Path, file: &Path) -> Result<(PathBuf, String), Text> {
+    let mut tried = Vec::new();
+    for path in candidates(dir, &dir.join("espelho.toml"), file) {
+        if let Some(exposed) = exposed(&path) {
+            return Err(exposed);
+        }
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return Ok((path, text)),
+            Err(error) => {
+                let (path, problem) = (path.display().to_string(), error.to_string());
+                tried.push(text!("config-file-error", path = path, problem = problem));
+            }
+        }
+    }
+    Err(text!("config-tokens-unreadable", tried = tried))
+}
+
 /// Returns the mistake that others may read a file. It exempts systemd's credentials: systemd sets their mode.
 fn exposed(path: &Path) -> Option<Text> {
     let is_credential =

@@ -1,6 +1,7 @@
 //! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has its own
 //! listener.
 
+pub(crate) mod api;
 mod bounded;
 mod collectors;
 mod connections;
@@ -57,6 +58,7 @@ pub(crate) struct State {
     listen: SocketAddr,
     store_metrics: Arc<StoreMetrics>,
     timings: [Timings; 2],
+    api: Arc<api::Api>,
 }
 
 impl State {
@@ -67,6 +69,7 @@ impl State {
         (health, board): (&Arc<Health>, &Arc<Board>),
         (shown, live): (&Arc<ShownStores>, Live),
         (metrics, locale): (PrometheusHandle, Locale),
+        tokens: Arc<api::TokenList>,
     ) -> Self {
         let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
         let database = (store.clone(), Arc::clone(&clock));
@@ -83,6 +86,7 @@ impl State {
             listen,
             store_metrics: Arc::clone(&shared.store_metrics),
             timings: shared.timings(),
+            api: Arc::new(api::Api::new(tokens, Arc::clone(&shared.clock), shared.stop.clone())),
         }
     }
 }
@@ -98,6 +102,7 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .route("/examine", post(resync::examine).layer(from_fn(guard::from_this_machine)))
         .route("/status", get(status::json))
         .route("/", get(status::page))
+        .merge(api::routes(&state))
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));
     let (admin_queue, clock) = (Arc::clone(&state.admin_queue), Arc::clone(&state.clock));
     let routes = Router::new()

@@ -30,7 +30,7 @@ pub(super) struct Asked {
 }
 
 /// Returns the requested language: `?lang=`, else `Accept-Language`, else the installation's.
-fn locale(asked: Option<&str>, headers: &HeaderMap, installation: Locale) -> Locale {
+pub(super) fn locale(asked: Option<&str>, headers: &HeaderMap, installation: Locale) -> Locale {
     let preferred = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let language = asked.and_then(Language::parse).or_else(|| preferred.and_then(preferred_language));
     Locale { language: language.unwrap_or(installation.language), ..installation }

@@ -3,9 +3,12 @@
 use super::{
     Api,
     catalogue::ApiTable,
-    select::{FilterValue, Position, RowQuery, page, position_after},
+    select::{Comparison, Filter, FilterValue, Position, RowQuery, page, position_after},
 };
-use crate::{ColumnKind, Error, MirroredRow};
+use crate::{ColumnKind, Error, MirroredRow, WholeRow};
+
+/// The most rows of a table that are shown with their parent; more are read page by page.
+const MOST_CHILDREN: u32 = 1_000;
 
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,35 @@ impl Api<'_> {
             position_after(&query.after, keys)
         });
         Ok(RowPage { rows, next })
+    }
+
+    /// Reads the first row of a query, with the rows that belong to it; `None` if there is none.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn whole_row(self, table: &ApiTable, query: &RowQuery) -> Result<Option<WholeRow>, Error> {
+        let Some(row) = self.rows(table, query).await?.rows.into_iter().next() else { return Ok(None) };
+        let parts = table.key.iter().filter_map(|part| row.text(part.column).map(str::to_owned));
+        let parts: Vec<String> = parts.collect();
+        let mut children = Vec::new();
+        if let [store, id] = &parts[..] {
+            for (child, column) in &table.children {
+                let Some(child) = ApiTable::named(child) else { continue };
+                let of = |column, text: &String| Filter {
+                    column,
+                    comparison: Comparison::Eq,
+                    value: FilterValue::Text(text.clone()),
+                };
+                let query = RowQuery {
+                    filters: vec![of("store", store), of(column, id)],
+                    limit: MOST_CHILDREN,
+                    with_raw: query.with_raw,
+                    ..RowQuery::default()
+                };
+                children.push((child.name, self.rows(child, &query).await?.rows));
+            }
+        }
+        Ok(Some(WholeRow { row, children }))
     }
 }
 

@@ -129,7 +129,11 @@ impl Intents<'_> {
         Ok(())
     }
 
-    async fn stores_elsewhere(self) -> Result<BTreeSet<String>, Error> {
+    /// The stores that other processes work on, or did within a day: their configuration has them.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn stores_elsewhere(self) -> Result<BTreeSet<String>, Error> {
         if let Database::Sqlite { .. } = self.database {
             return Ok(self.leases.held_stores().await?.unwrap_or_default());
         }

@@ -1,4 +1,5 @@
-//! Refuses, before anything is written, what the tables would refuse later, with the nearest right value. Pure.
+//! Refuses, before anything is written, what the tables would refuse later, with the nearest right value: for the
+//! command line, for files and for the HTTP API. Pure.
 
 use espelho_model::{
     order::STATUSES,
@@ -19,28 +20,43 @@ const NAMED: usize = 3;
 
 /// The reason why an intent is not written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Refusal {
-    pub(super) code: &'static str,
-    pub(super) text: Text,
+pub(crate) struct Refusal {
+    pub(crate) code: &'static str,
+    pub(crate) text: Text,
 }
 
 impl Refusal {
-    pub(super) fn new(code: &'static str, text: Text) -> Self {
+    pub(crate) fn new(code: &'static str, text: Text) -> Self {
         Self { code, text }
+    }
+}
+
+/// A column of a row that cannot be as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ColumnFault {
+    pub(crate) column: &'static str,
+    pub(crate) text: Text,
+}
+
+impl ColumnFault {
+    /// Returns the fault of a value that breaks a rule.
+    fn rule(column: &'static str, value: impl ToString, rule: Text) -> Self {
+        let text = text!("value-rule", field = column, value = value.to_string(), rule = rule);
+        Self { column, text }
     }
 }
 
 /// The names in a mirrored store. A store that was never reconciled has none, and no name is refused.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    pub(super) skus: Vec<String>,
+pub(crate) struct Known {
+    pub(crate) skus: Vec<String>,
     /// Id and name.
-    pub(super) locations: Vec<(String, String)>,
-    pub(super) is_mirrored: bool,
+    pub(crate) locations: Vec<(String, String)>,
+    pub(crate) is_mirrored: bool,
 }
 
 /// Refuses a SKU that the mirror does not have.
-pub(super) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
+pub(crate) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
     if !known.is_mirrored || known.skus.iter().any(|known| known == sku) {
         return Ok(());
     }
@@ -55,7 +71,7 @@ pub(super) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
 }
 
 /// Finds a location by id or name, and returns both.
-pub(super) fn location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
+pub(crate) fn location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
     if !known.is_mirrored || known.locations.is_empty() {
         return Ok((asked.to_owned(), asked.to_owned()));
     }
@@ -81,7 +97,7 @@ pub(super) fn location(asked: &str, known: &Known) -> Result<(String, String), R
 }
 
 /// Refuses an impossible stock level.
-pub(super) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if quantity < Decimal::ZERO {
         let text = text!("wishes-negative-quantity", quantity = Arg::Quantity(quantity));
         return Err(Refusal::new("invalid_data", text));
@@ -90,7 +106,7 @@ pub(super) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refu
 }
 
 /// Refuses a movement of zero, or of half a piece.
-pub(super) fn delta(delta: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn delta(delta: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if delta.is_zero() {
         return Err(Refusal::new("invalid_data", text!("wishes-no-movement")));
     }
@@ -108,7 +124,7 @@ fn whole(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
 }
 
 /// Refuses an impossible price.
-pub(super) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
+pub(crate) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
     if price < Decimal::ZERO {
         let text = text!("wishes-negative-price", price = Arg::Money(price));
         return Err(Refusal::new("invalid_data", text));
@@ -119,8 +135,46 @@ pub(super) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses a row of `erp_stock` with an impossible level.
+pub(crate) fn level(quantity: Decimal) -> Result<(), ColumnFault> {
+    match quantity < Decimal::ZERO {
+        true => Err(ColumnFault::rule("quantity", quantity, text!("value-rule-zero-or-more"))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a row of `erp_prices` with an impossible price (API document, "Products, prices, stock": price rules 1, 4
+/// and 6). The measures are those of the package.
+pub(crate) fn tier(
+    min_quantity: i64,
+    price: Option<Decimal>,
+    discount: Option<Decimal>,
+    measures: [Option<Decimal>; 4],
+) -> Result<(), ColumnFault> {
+    if price.is_none() && discount.is_none() {
+        return Err(ColumnFault { column: "price", text: text!("files-no-price") });
+    }
+    if min_quantity < 1 {
+        return Err(ColumnFault::rule("min_quantity", min_quantity, text!("value-rule-one-or-more")));
+    }
+    if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
+        return Err(ColumnFault::rule("price", price, text!("value-rule-zero-or-more")));
+    }
+    let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
+    if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
+        return Err(ColumnFault::rule("discount_percent", percent, text!("value-rule-discount")));
+    }
+    if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
+        return Err(ColumnFault { column: "package_*", text: text!("files-four-measures") });
+    }
+    match measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
+        Some(measure) => Err(ColumnFault::rule("package_*", measure, text!("value-rule-above-zero"))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a status to which no order can be moved.
-pub(super) fn status(status: &str) -> Result<(), Refusal> {
+pub(crate) fn status(status: &str) -> Result<(), Refusal> {
     let all: Vec<&str> = STATUSES.into_iter().chain(PASSING).collect();
     one_of(status, &all, "unknown_status", |nearest, all| {
         text!("wishes-unknown-status", status = status, nearest = nearest, known = all)
@@ -128,7 +182,7 @@ pub(super) fn status(status: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses an unknown label format.
-pub(super) fn format(format: &str) -> Result<(), Refusal> {
+pub(crate) fn format(format: &str) -> Result<(), Refusal> {
     one_of(format, &FORMATS, "unknown_format", |nearest, all| {
         text!("wishes-unknown-format", format = format, nearest = nearest, known = all)
     })
@@ -149,7 +203,7 @@ fn one_of(
 }
 
 /// Returns the most similar words, the best first.
-pub(in crate::commands) fn similar<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Vec<&'k str> {
+pub(crate) fn similar<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Vec<&'k str> {
     let lower = word.to_lowercase();
     let mut alike: Vec<(f64, &str)> = known
         .map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known))

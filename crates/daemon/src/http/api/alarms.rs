@@ -1,0 +1,49 @@
+//! The alarms, as every other surface shows them.
+
+use axum::{extract::State as Extract, http::HeaderMap, response::Response};
+use espelho_model::text::Language;
+use serde_json::json;
+
+use super::{
+    super::{State, status},
+    access::{Caller, Parameters},
+    json,
+    problem::Problem,
+    query, schema,
+    tokens::Scope,
+};
+use crate::alarms::ShownVerdict;
+
+/// Lists what is wrong now: the state and the alarms of `/status`.
+#[utoipa::path(
+    get,
+    path = "/alarms",
+    tag = "read",
+    params(schema::AlarmParameters),
+    responses(schema::AlarmsAnswers)
+)]
+pub(super) async fn alarms(
+    Extract(state): Extract<State>,
+    caller: Caller,
+    Parameters(pairs): Parameters,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    caller.demand(Scope::Read)?;
+    let mut lang = None;
+    for (at, (name, value)) in pairs.iter().enumerate() {
+        query::refuse_repeated(&pairs[..at], name)?;
+        match name.as_str() {
+            "lang" if Language::parse(value).is_some() => lang = Some(value.as_str()),
+            "lang" => return Err(query::bad_value(name, value, espelho_model::text!("http-rule-language"))),
+            _ => return Err(query::unknown(name, &["lang"])),
+        }
+    }
+    let locale = status::locale(lang, &headers, state.snapshots.locale);
+    let (at, shown) = match state.snapshots.board.latest() {
+        Some(posted) => (posted.seen.at, ShownVerdict::of(&posted.verdict, locale)),
+        None => (state.clock.now(), ShownVerdict { state: "unknown".to_owned(), ..ShownVerdict::default() }),
+    };
+    let is_seen = |store: &Option<String>| store.as_ref().is_none_or(|store| caller.0.sees(store));
+    let alarms: Vec<_> = shown.alarms.into_iter().filter(|alarm| is_seen(&alarm.store)).collect();
+    Ok(json(&json!({"state": shown.state, "at": at, "alarms": alarms})))
+}
