@@ -94,6 +94,7 @@ pub use operations::{
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
     erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},
     explain::{ErrorRow, Explained, explainable},
+    figures::{Bounds, Figures},
     grants::grants,
     mirrored_order::MirroredOrder,
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},

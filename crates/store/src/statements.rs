@@ -35,6 +35,7 @@ use crate::{
     operations::backup,
     operations::erasures,
     operations::explain,
+    operations::figures,
     operations::mirrored_order,
     operations::overview::{self, Both},
     operations::pauses,
@@ -279,6 +280,12 @@ const PLAIN: &[&str] = &[
 
 /// Statements in two variants: for all stores, and for one.
 const FOR_PEOPLE: &[Both] = &[
+    figures::AWAITING_INVOICE,
+    figures::BY_HOUR,
+    figures::BY_STATUS,
+    figures::DISPATCH,
+    figures::FIRST_DISPATCHES,
+    figures::NOT_TAKEN,
     overview::FAILURES,
     overview::HOLDERS,
     overview::RUNS,

@@ -6,6 +6,7 @@ pub(crate) mod audits;
 pub(crate) mod backup;
 pub(crate) mod erasures;
 pub(crate) mod explain;
+pub(crate) mod figures;
 pub(crate) mod grants;
 pub(crate) mod mirrored_order;
 pub(crate) mod overview;

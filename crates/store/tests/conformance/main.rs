@@ -204,7 +204,8 @@ conformance! {
         a_deadline_of_the_marketplace_is_shown_until_it_is_met,
         an_order_is_new_until_the_erp_has_taken_it,
         orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old,
-        what_waits_is_shown_with_what_it_waits_for;
+        what_waits_is_shown_with_what_it_waits_for,
+        the_figures_of_a_day_count_what_the_views_show;
     alarms:
         alarms_of_a_process_that_lives_are_told_once_for_each_cause,
         where_no_process_lives_the_service_is_stopped,

@@ -1,17 +1,19 @@
 //! The views for people.
 
+use chrono::TimeDelta;
 use espelho_model::{
+    Clock as _,
     fiscal::FiscalDocument,
     media::MediaImage,
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{Failure, FiscalQueue, Listed, Op};
+use espelho_store::{Failure, Figures, FiscalQueue, Listed, Op};
 
 use crate::{
     examples::{bare_order, order, time},
     specimens::{campaign, image, invoice, order_number, text},
-    world::{World, minha_loja},
+    world::{World, minha_loja, store_key},
 };
 
 async fn gone(world: &World, lease: &espelho_store::Lease, number: &str) {
@@ -307,4 +309,41 @@ pub(crate) async fn what_waits_is_shown_with_what_it_waits_for(world: &World) {
         ["command 8 invoice sem NF-e emita", "stock A/1 invoice sem NF-e emita"]
     );
     assert_eq!(world.tables.count("v_errors").await, 0, "what waits is no error");
+}
+
+pub(crate) async fn the_figures_of_a_day_count_what_the_views_show(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    let orders = STATUSES.iter().map(|status| order(status, status)).collect();
+    world.write_orders(&lease, Op::Insert, orders).await;
+    gone(world, &lease, "paid").await;
+    let past = "UPDATE orders SET ship_by = '2020-01-01T00:00:00.000000Z' WHERE order_number = 'preparing'";
+    world.tables.execute(past).await;
+    let now = world.clock.now();
+    let bounds = std::array::from_fn(|n| now + TimeDelta::days(n as i64));
+    let end = now + TimeDelta::days(30);
+    let all = world.store.overview().figures(None, end, &bounds).await.unwrap();
+    let due = "SELECT key FROM v_deadlines WHERE kind = 'ship_by'";
+    assert_eq!(all.dispatch, world.tables.list(due).await.len() as u64);
+    let late: Vec<&str> = all.first_late.iter().map(|(_, number, _)| number.as_str()).collect();
+    assert_eq!((all.late, late), (1, vec!["preparing"]));
+    assert_eq!(all.awaiting_invoice, 1);
+    assert_eq!((all.not_taken, all.erp_takes), (new_orders(world).await.len() as u64, false));
+    let open: u64 = all.by_status.iter().map(|(_, orders)| orders).sum();
+    assert_eq!(open, world.tables.count("v_orders_open").await as u64);
+    let ship_by = &all.by_hour.iter().find(|(kind, _)| kind == "ship_by").unwrap().1;
+    assert_eq!((ship_by.len(), ship_by[0], ship_by.iter().sum()), (9, 1, all.dispatch));
+    let one = world.store.overview().figures(Some(&minha_loja()), end, &bounds).await.unwrap();
+    assert_eq!(one, all, "there is no other store");
+    let other = world.store.overview().figures(Some(&store_key("outra")), end, &bounds).await.unwrap();
+    assert_eq!(other, Figures::default());
+    world
+        .tables
+        .execute("INSERT INTO erp_orders (store, order_number) VALUES ('minha-loja', 'preparing')")
+        .await;
+    let taken = world.store.overview().figures(None, end, &bounds).await.unwrap();
+    assert_eq!((taken.not_taken, taken.erp_takes), (all.not_taken - 1, true));
+    world.tables.execute("DELETE FROM orders").await;
+    let none = world.store.overview().figures(None, end, &bounds).await.unwrap();
+    assert_eq!((none.dispatch, none.late, none.awaiting_invoice), (0, 0, 0), "a sum over nothing is none");
 }
