@@ -330,6 +330,9 @@ pub struct DecideArgs {
     /// Every row that is failed, held or in doubt (of ENTITY, where one is named).
     #[arg(long, conflicts_with = "key")]
     pub all: bool,
+    /// With --all: only rows of this cause, as in `espelho errors`.
+    #[arg(long, value_name = "CODE", requires = "all")]
+    pub code: Option<String>,
     /// Only in this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,

@@ -8,15 +8,13 @@ use espelho_model::{
 };
 use rust_decimal::Decimal;
 
+use crate::knowledge::similar;
+
 /// Targets of the status route in which no order stays (API document, "Order, pre-order and backorder").
 const PASSING: [&str; 2] = ["available", "restocked"];
 const FORMATS: [&str; 4] = ["a4", "zebra", "thermal", "zebra_pdf"];
 /// Units that are only sold whole.
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
-/// The similarity below which two words are unrelated.
-const ALIKE: f64 = 0.8;
-/// The number of similar words in a message.
-const NAMED: usize = 3;
 
 /// The reason why an intent is not written.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,17 +198,6 @@ fn one_of(
     let likeness = |word: &&&str| (strsim::jaro_winkler(&asked.to_lowercase(), word) * 1e6) as u64;
     let nearest = known.iter().max_by_key(likeness).copied().unwrap_or_default();
     Err(Refusal::new(code, words(nearest, known.join(", "))))
-}
-
-/// Returns the most similar words, the best first.
-pub(crate) fn similar<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Vec<&'k str> {
-    let lower = word.to_lowercase();
-    let mut alike: Vec<(f64, &str)> = known
-        .map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .collect();
-    alike.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-    alike.into_iter().take(NAMED).map(|(_, known)| known).collect()
 }
 
 #[cfg(test)]

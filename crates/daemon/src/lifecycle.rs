@@ -29,6 +29,7 @@ use crate::{
     lease_watcher,
     measure::LAG_BUCKETS,
     metric::{self, Metric, list},
+    operators::OperatorsFile,
     panics::Panics,
     passwords::{Changed, Passwords},
     pause_watch,
@@ -106,8 +107,9 @@ impl Service {
         let (board, locale) = (Arc::<Board>::default(), self.configuration.locale());
         let live = self.live();
         let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
-        let tokens = Arc::clone(&self.tokens);
-        let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale), tokens);
+        let operators = OperatorsFile::new(self.configuration.installation.http.operators_file.as_deref());
+        let access = (Arc::clone(&self.tokens), operators);
+        let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale), access);
         // Monitoring already asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));

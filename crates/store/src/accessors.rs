@@ -13,7 +13,8 @@ use crate::{
         Staleness, StalenessWriter, TableWriter, page::PageTx,
     },
     operations::{
-        Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
+        Actions, Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter,
+        Tokens,
     },
     ownership::Leases,
 };
@@ -52,6 +53,11 @@ impl Store {
     /// The commands.
     pub fn commands(&self) -> Commands<'_> {
         Commands { database: &self.database, clock: &self.clock }
+    }
+
+    /// Acts of operators on the page.
+    pub fn actions(&self) -> Actions<'_> {
+        Actions { database: &self.database, clock: &self.clock }
     }
 
     /// Pauses: the work that operators have stopped for a while.

@@ -87,7 +87,9 @@ pub use mirror::{
     },
 };
 pub use operations::{
-    Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
+    Actions, Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter,
+    Tokens,
+    actions::{Action, NewAction},
     alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::AuditRecord,
@@ -96,6 +98,7 @@ pub use operations::{
     explain::{ErrorRow, Explained, explainable},
     figures::{Bounds, Figures},
     grants::grants,
+    lists::{ListedOrder, OrderList, QueuedRow},
     mirrored_order::MirroredOrder,
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},

@@ -30,12 +30,14 @@ use crate::{
     mirror::subresources,
     mirror::tables::{self, campaigns, label_files, listed, tracking},
     notifications,
+    operations::actions,
     operations::alarms,
     operations::audits,
     operations::backup,
     operations::erasures,
     operations::explain,
     operations::figures,
+    operations::lists,
     operations::mirrored_order,
     operations::overview::{self, Both},
     operations::pauses,
@@ -60,6 +62,9 @@ const PLAIN: &[&str] = &[
     requests::FORGET,
     requests::KNOWN,
     overview::LAST_COMPLETE,
+    actions::BEGIN,
+    actions::END,
+    actions::RECENT,
     alarms::HEARTBEAT_INTERVAL,
     alarms::CLEAR,
     alarms::CLEAR_SILENT,
@@ -108,6 +113,9 @@ const PLAIN: &[&str] = &[
     explain::ERRORS,
     explain::ERRORS_OF,
     explain::PARTS,
+    lists::FIND,
+    lists::LABEL_FILES,
+    lists::QUEUE,
     failures::LOAD,
     held_stores::LEASED,
     identity::MOVE,
@@ -301,6 +309,7 @@ const FOR_PEOPLE: &[Both] = &[
 
 /// Statements on the inbox, which may be a database of its own.
 const INBOX: &[&str] = &[
+    lists::DELIVERIES,
     backup::FIRST_OPEN,
     effects::OF_COMMAND,
     effects::OF_NUMBER,
@@ -473,6 +482,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     statements.extend(explain::statements().map(str::to_owned));
     statements.extend(api::statements());
     statements.extend(mirrored_order::statements().map(str::to_owned));
+    statements.extend(lists::ORDERS.iter().cloned());
     statements.extend(explain::statements().chain(erasures::statements()).map(str::to_owned));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));

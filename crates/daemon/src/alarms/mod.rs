@@ -2,6 +2,7 @@
 //! ([`espelho_sync_engine::plan::alarms`]), records for `v_alarms`, and shows one board on every surface.
 
 mod database;
+mod heartbeats;
 mod observe;
 mod shown;
 
@@ -17,6 +18,7 @@ use espelho_sync_engine::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use heartbeats::{Beat, Heartbeats, Hour, MINUTES};
 use observe::Facts;
 pub(crate) use observe::offline;
 pub(crate) use shown::{ShownAlarm, ShownVerdict};
@@ -28,9 +30,12 @@ use crate::status::{Live, ShownStores};
 /// the cause's own rule.
 const EVERY: Duration = Duration::from_secs(3);
 
-/// The latest verdict with its observations.
+/// The latest verdict with its observations, and the last hour of each store.
 #[derive(Default)]
-pub(crate) struct Board(Mutex<Option<Arc<Posted>>>);
+pub(crate) struct Board {
+    posted: Mutex<Option<Arc<Posted>>>,
+    pub(crate) heartbeats: Heartbeats,
+}
 
 /// A verdict and its observations.
 pub(crate) struct Posted {
@@ -41,11 +46,12 @@ pub(crate) struct Posted {
 impl Board {
     /// Returns the latest verdict; `None` until the first complete observation.
     pub(crate) fn latest(&self) -> Option<Arc<Posted>> {
-        self.0.lock().clone()
+        self.posted.lock().clone()
     }
 
     fn post(&self, seen: Observations, verdict: Verdict) {
-        *self.0.lock() = Some(Arc::new(Posted { seen, verdict }));
+        self.heartbeats.note(&seen, &verdict);
+        *self.posted.lock() = Some(Arc::new(Posted { seen, verdict }));
     }
 }
 

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ShownAlarm {
     pub code: String,
+    /// The cause within the code, such as the error code of its rows; empty where the code says all.
+    #[serde(default)]
+    pub cause: String,
     /// `warning` or `failing`.
     pub severity: String,
     /// Absent if it concerns several stores, or all.
@@ -33,6 +36,7 @@ impl ShownAlarm {
     pub(crate) fn of(alarm: &Alarm, locale: Locale) -> Self {
         Self {
             code: alarm.code.as_str().to_owned(),
+            cause: alarm.cause.clone(),
             severity: alarm.severity.as_str().to_owned(),
             store: alarm.store.as_ref().map(ToString::to_string),
             count: alarm.count,

@@ -1,7 +1,6 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
-use espelho_model::{StoreKey, push::PushState, text, text::Text};
-use espelho_store::{EffectState, IntentKind};
+use espelho_model::{StoreKey, text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -12,30 +11,10 @@ use super::{
 };
 use crate::{
     cli::{Cli, DecideArgs, IntentArg},
+    decisions::{self, DecidedRow, Decision, Selection},
     exit,
     terminal::shown,
 };
-
-/// A decision about rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
-    /// Lets a row pass the guards, once.
-    Release,
-    /// Tries a row again.
-    Retry,
-    /// Tries an ignored row again.
-    BringBack,
-    /// Does not try a row any more.
-    Ignore,
-}
-
-/// A row that a decision concerns.
-#[derive(Clone, Debug)]
-struct Row {
-    store: StoreKey,
-    intent: IntentKind,
-    key: String,
-}
 
 /// The result of a decision.
 enum Decided {
@@ -107,15 +86,16 @@ async fn decide_with(
     if let Some(word) = arguments.entity.and_then(IntentArg::quarantined) {
         return retry_set_aside(reading, decision, arguments, word).await;
     }
-    let rows = match (arguments.entity.and_then(IntentArg::intent), &arguments.key) {
-        (Some(entity), Some(key)) => {
-            match named(&reading.configuration, arguments.store.as_deref())?.as_slice() {
-                [store] => vec![Row { store: store.clone(), intent: entity, key: key.clone() }],
-                _ => return Err(which_store()),
-            }
+    let stores = named(&reading.configuration, arguments.store.as_deref())?;
+    let intent = arguments.entity.and_then(IntentArg::intent);
+    let rows = match (intent, &arguments.key, stores.as_slice()) {
+        (Some(intent), Some(key), [store]) => {
+            vec![DecidedRow { store: store.clone(), intent, key: key.clone() }]
         }
+        (Some(_), Some(_), _) => return Err(which_store()),
         _ => {
-            let rows = all(reading, decision, arguments).await?;
+            let selection = Selection { stores: &stores, intent, code: arguments.code.as_deref() };
+            let rows = decisions::selected(&reading.store, decision, selection).await?;
             if decision.asks()
                 && !rows.is_empty()
                 && !confirmed(cli, reading, decision, arguments, &rows).await?
@@ -125,12 +105,7 @@ async fn decide_with(
             rows
         }
     };
-    let (state, lifts) = decision.makes();
-    let mut count = 0;
-    for Row { store, intent, key } in rows {
-        let found = reading.store.releases().decide(&store, intent, &key, state, lifts).await;
-        count += usize::from(found?);
-    }
+    let count = decisions::decide(&reading.store, decision, &rows).await?;
     if count == 0 && arguments.key.is_some() {
         return Err(no_such_row());
     }
@@ -169,46 +144,15 @@ async fn retry_set_aside(
     }
 }
 
-/// Returns the rows that `--all` selects.
-async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
-    let stores = named(&reading.configuration, arguments.store.as_deref())?;
-    let candidates: Vec<(String, IntentKind, String)> = match decision {
-        Decision::BringBack => reading.store.intents().ignored_rows().await?,
-        _ => {
-            // Rows in doubt are decided one by one: a person who says "all" has checked none of them.
-            let troubled = reading.store.releases().troubled_rows().await?;
-            let meant = troubled.into_iter().filter(|row| decision.means(row.state));
-            meant.map(|row| (row.store, row.intent, row.key)).collect()
-        }
-    };
-    let mut rows = Vec::new();
-    for (store, intent, key) in candidates {
-        let is_meant = arguments.entity.is_none_or(|entity| entity.intent() == Some(intent));
-        let Some(store) = stores.iter().find(|known| is_meant && known.as_str() == store) else { continue };
-        let row = Row { store: store.clone(), intent, key };
-        if decision != Decision::BringBack || !is_in_doubt(reading, &row).await? {
-            rows.push(row);
-        }
-    }
-    Ok(rows)
-}
-
-/// Whether nothing proves the outcome of a command's calls: a retry would execute them twice.
-async fn is_in_doubt(reading: &Reading, row: &Row) -> Result<bool, espelho_store::Error> {
-    let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
-    let effects = reading.store.journal().effects_by_number(&row.store, id).await?;
-    Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
-}
-
 /// Shows the rows that the decision concerns, and asks for confirmation.
 async fn confirmed(
     cli: &Cli,
     reading: &Reading,
     decision: Decision,
     arguments: &DecideArgs,
-    rows: &[Row],
+    rows: &[DecidedRow],
 ) -> Result<bool, Problem> {
-    for Row { store, intent, key } in rows {
+    for DecidedRow { store, intent, key } in rows {
         let answer = reading.store.intents().answer_of(store, *intent, key).await;
         let error = answer?.and_then(|answer| answer.error);
         eprintln!("{store} {} {}\n  {}", intent.as_str(), shown(key), shown(&error.unwrap_or_default()));
@@ -224,45 +168,4 @@ fn no_such_row() -> Problem {
 
 fn which_store() -> Problem {
     Problem::of(Trouble::Configuration, "usage", text!("run-several-stores"))
-}
-
-impl Decision {
-    /// Whether `--all` selects rows in this state.
-    fn means(self, state: PushState) -> bool {
-        match self {
-            Self::Release => state == PushState::Held,
-            Self::Retry => state == PushState::Failed,
-            Self::Ignore => matches!(state, PushState::Held | PushState::Failed),
-            Self::BringBack => state == PushState::Ignored,
-        }
-    }
-
-    /// Whether `--all` needs confirmation: for rows that pass the guards, and for rows that are given up.
-    fn asks(self) -> bool {
-        matches!(self, Self::Release | Self::Ignore)
-    }
-
-    /// Returns the new state of the rows, and whether the guards let them pass.
-    fn makes(self) -> (PushState, bool) {
-        match self {
-            Self::Release => (PushState::New, true),
-            Self::Retry | Self::BringBack => (PushState::New, false),
-            Self::Ignore => (PushState::Ignored, false),
-        }
-    }
-
-    fn question(self, rows: usize) -> Text {
-        match self {
-            Self::Release => text!("wishes-decide-release", rows = rows),
-            _ => text!("wishes-decide-ignore", rows = rows),
-        }
-    }
-
-    fn done(self, rows: usize) -> Text {
-        match self {
-            Self::Release => text!("wishes-released", rows = rows),
-            Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
-            Self::Ignore => text!("wishes-ignored-rows", rows = rows),
-        }
-    }
 }

@@ -1,7 +1,5 @@
 //! `espelho errors`: rows that failed, are held, in doubt or waiting, by cause, with the next step.
 
-mod group;
-
 use espelho_model::{StoreKey, text, text::Locale};
 use espelho_store::{ErrorRow, WaitingRow};
 use espelho_sync_engine::Problem;
@@ -12,6 +10,7 @@ use super::{
     say,
 };
 use crate::{
+    causes,
     cli::{Cli, ErrorsArgs},
     exit,
     terminal::shown,
@@ -61,12 +60,12 @@ async fn look(
 
 impl Found {
     fn as_json(&self) -> Value {
-        json!({ "causes": group::of_errors(&self.errors), "errors": self.errors, "waiting": self.waiting })
+        json!({ "causes": causes::of_errors(&self.errors), "errors": self.errors, "waiting": self.waiting })
     }
 }
 
 fn show_causes(found: &Found, reading: &Reading, locale: Locale) {
-    let errors = group::of_errors(&found.errors);
+    let errors = causes::of_errors(&found.errors);
     if errors.is_empty() {
         println!("{}", text!("errors-none").message(locale));
     }
@@ -79,7 +78,7 @@ fn show_causes(found: &Found, reading: &Reading, locale: Locale) {
     }
     if !found.waiting.is_empty() {
         println!("{}", text!("errors-waiting-title").message(locale));
-        for cause in group::of_waiting(&found.waiting) {
+        for cause in causes::of_waiting(&found.waiting) {
             println!("  {}", cause.waiting_line(locale, reading.clock.now()));
         }
     }

@@ -1,7 +1,5 @@
 //! `espelho get order NUMBER`: a mirrored order with its lines, shipments and fiscal documents. Reads the database only.
 
-mod order;
-
 use espelho_model::{StoreKey, text};
 use espelho_store::{MirroredOrder, Store};
 use espelho_sync_engine::{Problem, Trouble};
@@ -12,7 +10,7 @@ use super::{
 };
 use crate::{
     cli::{Cli, GetOrderArgs},
-    exit,
+    exit, mirrored_order,
     terminal::shown,
 };
 
@@ -28,7 +26,7 @@ pub(super) async fn order(cli: &Cli, arguments: &GetOrderArgs) -> u8 {
     reading.store.close().await;
     let shown = found.and_then(|found| match cli.json {
         true => serde_json::to_string(&found).map_err(|error| unprintable(&error)),
-        false => Ok(order::as_text(&found, cli.locale)),
+        false => Ok(mirrored_order::as_text(&found, cli.locale)),
     });
     match shown {
         Ok(shown) => {

@@ -28,7 +28,6 @@ use super::{
     reading::{Reading, named},
     say,
 };
-pub(super) use crate::intent_rules::similar;
 use crate::{
     cli::{
         CampaignsCommand, Cli, ImportArgs, ImportKind, LabelsCommand, OrdersCommand, PriceCommand,

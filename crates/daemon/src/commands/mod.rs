@@ -31,10 +31,11 @@ use clap::CommandFactory as _;
 use espelho_model::{text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
 
-use self::{decide::Decision, intents::IntentCommand};
+use self::intents::IntentCommand;
 use crate::{
     cli::{Cli, Command, GetCommand, TokenCommand, WebhookCommand},
     config::{self, Configuration},
+    decisions::Decision,
     exit, help, report,
 };
 

@@ -56,6 +56,8 @@ pub(crate) struct Http {
     pub listen: SocketAddr,
     /// The tokens of the HTTP API, which is off without it.
     pub tokens_file: Option<PathBuf>,
+    /// The operators who may act on the page; absent: nobody acts there.
+    pub operators_file: Option<PathBuf>,
 }
 
 /// The webhook receiver.
@@ -205,7 +207,7 @@ impl Default for Database {
 
 impl Default for Http {
     fn default() -> Self {
-        Self { listen: ([127, 0, 0, 1], 8787).into(), tokens_file: None }
+        Self { listen: ([127, 0, 0, 1], 8787).into(), tokens_file: None, operators_file: None }
     }
 }
 
@@ -276,6 +278,11 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         *file = dir.join(&*file);
     }
     check_webhooks(webhooks, &path)?;
+    if let Some(file) = &mut installation.http.operators_file {
+        *file = dir.join(&*file);
+        let problem = |problem| ConfigError { place: file.display().to_string(), problem };
+        crate::operators::read(file).map_err(problem)?;
+    }
     check_schedule(&installation, &path)?;
     if let Some(mistake) = installation.labels.mistake() {
         return Err(ConfigError { place: path.display().to_string(), problem: mistake });

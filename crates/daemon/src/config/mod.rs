@@ -30,7 +30,7 @@ pub(crate) use cadence::span;
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use people::of_installation as people;
-pub(crate) use secret::from_first as first_readable;
+pub(crate) use secret::{from_first as first_readable, secret_file};
 pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;
 

@@ -125,6 +125,11 @@ pub(super) fn private_file(dir: &Path, file: &Path) -> Result<(PathBuf, String),
     Err(text!("config-tokens-unreadable", tried = tried))
 }
 
+/// Reads a private file: the error says that it cannot be read, or that others may read it.
+pub(crate) fn secret_file(path: &Path) -> Result<SecretString, Text> {
+    from_first(&[path.to_owned()]).map_err(|mut tried| tried.remove(0))
+}
+
 /// Returns the mistake that others may read a file. It exempts systemd's credentials: systemd sets their mode.
 fn exposed(path: &Path) -> Option<Text> {
     let is_credential =

@@ -43,6 +43,45 @@ pub(super) async fn from_this_machine(
     next.run(request).await
 }
 
+/// Accepts forms of our own pages: a browser says where a form came from, and no other site can say the same.
+pub(super) async fn from_our_page(request: Request, next: Next) -> Response {
+    match is_our_page(request.headers()) {
+        true => next.run(request).await,
+        false => (StatusCode::FORBIDDEN, "send this form from the page itself\n").into_response(),
+    }
+}
+
+/// Accepts readers on this machine, and operators who have logged in. An installation without operators trusts its
+/// network, as `http.listen` says.
+pub(super) async fn may_read(
+    Extract(state): Extract<State>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_trusted = peer.ip().to_canonical().is_loopback() || !state.operators.is_configured();
+    if is_trusted || has_session(&state, request.headers()) {
+        return next.run(request).await;
+    }
+    match request.uri().path() {
+        "/status" => (StatusCode::UNAUTHORIZED, "log in at /entrar\n").into_response(),
+        _ => axum::response::Redirect::to("/entrar").into_response(),
+    }
+}
+
+fn has_session(state: &State, headers: &HeaderMap) -> bool {
+    let id = super::pages::session_id(headers);
+    id.and_then(|id| state.sessions.find(&id, state.clock.monotonic())).is_some()
+}
+
+/// Tells whether a form came from a page of the address that it is sent to.
+fn is_our_page(headers: &HeaderMap) -> bool {
+    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let (Some(host), Some(origin)) = (text(header::HOST), text(header::ORIGIN)) else { return false };
+    let page = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    page.is_some_and(|page| page.eq_ignore_ascii_case(host))
+}
+
 fn names_us(headers: &HeaderMap, listen: IpAddr) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -89,6 +128,26 @@ mod tests {
         check("10.0.0.9", "10.0.0.8:8787", false);
         check("0.0.0.0", "10.0.0.8:8787", true);
         check("0.0.0.0", "evil.example", false);
+    }
+
+    // withstands: F131
+    #[test]
+    fn a_form_comes_from_a_page_of_the_same_address() {
+        for (host, origin, ours) in [
+            ("localhost:8787", Some("http://localhost:8787"), true),
+            ("10.0.0.9", Some("https://10.0.0.9"), true),
+            ("localhost:8787", Some("http://localhost:9999"), false),
+            ("localhost:8787", Some("http://evil.example"), false),
+            ("localhost:8787", Some("null"), false),
+            ("localhost:8787", None, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            origin
+                .into_iter()
+                .for_each(|origin| drop(headers.insert(header::ORIGIN, origin.parse().unwrap())));
+            assert_eq!(is_our_page(&headers), ours, "{origin:?}");
+        }
     }
 
     // withstands: F131

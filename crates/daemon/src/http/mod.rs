@@ -5,7 +5,10 @@ pub(crate) mod api;
 mod bounded;
 mod collectors;
 mod connections;
+mod figures;
 mod guard;
+mod locale;
+mod pages;
 mod ready;
 mod resync;
 mod row_counts;
@@ -28,7 +31,7 @@ use axum::{
     routing::{get, post},
 };
 use espelho_api_client::client_metrics::Timings;
-use espelho_model::{Clock, text::Locale, watch::Watch};
+use espelho_model::{Clock, StoreKey, text::Locale, watch::Watch};
 use espelho_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
@@ -39,7 +42,9 @@ use crate::{
     context::Shared,
     handover::AdminQueue,
     health::Health,
+    operators::OperatorsFile,
     panics,
+    sessions::Sessions,
     status::{Live, ShownStores},
     store_metrics::StoreMetrics,
     watchdog,
@@ -54,6 +59,11 @@ pub(crate) struct State {
     metrics: PrometheusHandle,
     admin_queue: Arc<AdminQueue>,
     snapshots: Arc<snapshots::SnapshotCache>,
+    figures: Arc<figures::FigureCache>,
+    /// The base of the paths of labels.
+    labels: Arc<std::path::Path>,
+    operators: OperatorsFile,
+    sessions: Arc<Sessions>,
     watch: Arc<Watch>,
     listen: SocketAddr,
     store_metrics: Arc<StoreMetrics>,
@@ -69,10 +79,11 @@ impl State {
         (health, board): (&Arc<Health>, &Arc<Board>),
         (shown, live): (&Arc<ShownStores>, Live),
         (metrics, locale): (PrometheusHandle, Locale),
-        tokens: Arc<api::TokenList>,
+        (tokens, operators): (Arc<api::TokenList>, OperatorsFile),
     ) -> Self {
         let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
         let database = (store.clone(), Arc::clone(&clock));
+        let figures = figures::FigureCache::new(store.clone(), Arc::clone(&clock), locale);
         let snapshots =
             snapshots::SnapshotCache::new(database, Arc::clone(shown), live, Arc::clone(board), locale);
         Self {
@@ -82,12 +93,23 @@ impl State {
             metrics,
             admin_queue: Arc::clone(&shared.admin_queue),
             snapshots: Arc::new(snapshots),
+            figures: Arc::new(figures),
+            labels: shared.state.as_path().into(),
+            operators,
+            sessions: Arc::default(),
             watch: Arc::clone(&shared.watch),
             listen,
             store_metrics: Arc::clone(&shared.store_metrics),
             timings: shared.timings(),
             api: Arc::new(api::Api::new(tokens, Arc::clone(&shared.clock), shared.stop.clone())),
         }
+    }
+}
+
+impl State {
+    /// Returns the stores that are shown.
+    fn shown_stores(&self) -> Vec<StoreKey> {
+        self.snapshots.shown.get().iter().map(|shown| shown.key.clone()).collect()
     }
 }
 
@@ -101,8 +123,27 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .route("/audit", post(resync::audit).layer(from_fn(guard::from_this_machine)))
         .route("/examine", post(resync::examine).layer(from_fn(guard::from_this_machine)))
         .route("/status", get(status::json))
-        .route("/", get(status::page))
+        .route("/", get(pages::overview))
+        .route("/lojas/{key}", get(pages::store))
+        .route("/pedidos", get(pages::orders))
+        .route("/pedidos/{number}", get(pages::order))
+        .route("/pedidos/{number}/etiquetas/{label}", get(pages::label))
+        .route("/historia/{entity}/{key}", get(pages::story))
+        .route("/erros", get(pages::errors))
+        .route("/fila", get(pages::queue))
+        .route("/webhooks", get(pages::deliveries))
+        .route("/busca", get(pages::search))
+        .route("/acoes", get(pages::acts))
+        .route("/acao", get(pages::ask).merge(post(pages::act).layer(from_fn(guard::from_our_page))))
+        .layer(from_fn_with_state(state.clone(), guard::may_read))
+        .route(
+            "/entrar",
+            get(pages::login_form).merge(post(pages::login).layer(from_fn(guard::from_our_page))),
+        )
+        .route("/sair", post(pages::logout).layer(from_fn(guard::from_our_page)))
+        .route("/assets/{name}", get(pages::asset))
         .merge(api::routes(&state))
+        .fallback(pages::nowhere)
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));
     let (admin_queue, clock) = (Arc::clone(&state.admin_queue), Arc::clone(&state.clock));
     let routes = Router::new()

@@ -1,15 +1,11 @@
 //! The state of everything: one snapshot for `/status`, the status page and `espelho status`.
 //!
 //! `collect` reads it from the database, `live` adds what only the running service knows, [`crate::alarms`] gives the
-//! verdict, `text` and `html` show it in one language, `details` is one store of the page.
+//! verdict, `text` shows it on a terminal, [`crate::page`] in a browser.
 
 mod collect;
 mod columns;
-mod details;
-mod html;
 mod live;
-#[cfg(test)]
-mod page_tests;
 mod resources;
 mod sweeps;
 mod text;
@@ -22,10 +18,12 @@ use espelho_store::{FailureGroup, RunOnRecord, TableState};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
-pub(crate) use html::{RENEWS, page, unknown};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores};
+pub(crate) use resources::{count_age, counted, drift};
 pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
-pub(crate) use text::{TextStyle, show};
+pub(crate) use text::{TextStyle, holder, proof, show, verdict};
+#[cfg(test)]
+pub(crate) use wanted::tests::rows as wanted_specimen;
 
 use crate::alarms::{ShownAlarm, ShownVerdict};
 
@@ -222,6 +220,7 @@ pub(crate) mod specimen {
     pub(crate) fn failing(store: Option<&str>, text: &str) -> ShownAlarm {
         ShownAlarm {
             code: "failed".into(),
+            cause: String::new(),
             severity: "failing".into(),
             store: store.map(str::to_owned),
             count: 1,

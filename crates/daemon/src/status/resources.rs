@@ -32,7 +32,7 @@ pub(crate) struct ResourceRow {
 
 impl ResourceRow {
     /// Whether the last comparison found a difference.
-    pub(super) fn drifts(&self) -> bool {
+    pub(crate) fn drifts(&self) -> bool {
         self.drift.as_ref().is_some_and(|drift| drift.differing > 0)
     }
 }
@@ -112,7 +112,7 @@ fn row(
 
 /// Returns the counts of both mirror and marketplace at one time: `300 / 302, 3 min`. It never compares rows of now
 /// with a count of then.
-pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
+pub(crate) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let (Some(remote), Some(then), Some(counted_at)) = (row.remote, row.local_then, row.remote_at) else {
         return "-".to_owned();
     };
@@ -121,13 +121,13 @@ pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> S
 }
 
 /// Returns how old the rows' count is, where it is not of this minute.
-pub(super) fn count_age(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> Option<String> {
+pub(crate) fn count_age(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> Option<String> {
     let age = (at - store.counted_at?).num_seconds();
     (age >= 60).then(|| text!("status-rows-counted", span = Arg::Seconds(age)).message(locale))
 }
 
 /// Returns the comparison of a sample in a few words.
-pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
+pub(crate) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let Some(drift) = &row.drift else { return "-".to_owned() };
     let span = Arg::Seconds((at - drift.at).num_seconds());
     text!("status-audit-cell", differing = drift.differing, compared = drift.compared, span = span)

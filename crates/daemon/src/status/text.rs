@@ -94,7 +94,7 @@ fn push_table(text: &mut String, lines: Vec<String>, style: TextStyle) {
 }
 
 /// Returns the state in words: `2 problemas, 1 aviso`.
-pub(super) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
+pub(crate) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
     let failing = snapshot.alarms.iter().filter(|alarm| alarm.is_failing()).count();
     let warnings = snapshot.alarms.len() - failing;
     let problems = (failing > 0).then(|| text!("status-problems", count = failing));
@@ -108,7 +108,7 @@ pub(super) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
 }
 
 /// Returns the evidence for the state, with its age.
-pub(super) fn proof(snapshot: &StatusSnapshot, locale: Locale) -> String {
+pub(crate) fn proof(snapshot: &StatusSnapshot, locale: Locale) -> String {
     let age = |then: DateTime<Utc>| Arg::Seconds((snapshot.at - then).num_seconds());
     let proof = snapshot.proof;
     let proofs = [
@@ -195,7 +195,7 @@ fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
 }
 
 /// Returns in words who holds the store.
-pub(super) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option<Text> {
+pub(crate) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option<Text> {
     let holder = store.holder.as_ref()?;
     let (owner, span) = (holder.owner.as_str(), Arg::Seconds((snapshot.at - holder.since).num_seconds()));
     Some(match holder.held {

@@ -22,8 +22,8 @@ macro_rules! files {
 
 files![
     "alarms", "api", "check", "config", "copies", "database", "demo", "doctor", "engine", "errors",
-    "explain", "files", "forget", "get", "help", "http", "init", "place", "ports", "progress", "prune",
-    "push", "renewal", "run", "service", "status", "store", "token", "value", "wishes", "words"
+    "explain", "files", "forget", "get", "help", "http", "init", "page", "place", "ports", "progress",
+    "prune", "push", "renewal", "run", "service", "status", "store", "token", "value", "wishes", "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

@@ -95,6 +95,10 @@ wishes-decide-release = { $rows ->
     [one] Release { $rows } row, once? (y/n)
    *[other] Release { $rows } rows, once? (y/n)
 }
+wishes-decide-retry = { $rows ->
+    [one] Try { $rows } row again? (y/n)
+   *[other] Try { $rows } rows again? (y/n)
+}
 wishes-decide-ignore = { $rows ->
     [one] Ignore { $rows } row? (y/n)
    *[other] Ignore { $rows } rows? (y/n)

@@ -67,3 +67,5 @@ config-type-list = uma lista entre colchetes
 config-type-address = um endereço com porta ("127.0.0.1:8787")
 config-no-file = não é um arquivo comum: a configuração é lida de arquivos
 config-file-pipe = { $path }: é um pipe, e a senha é lida mais de uma vez
+config-operator = linha { $line }: escreva NOME:PAPEL:SENHA; o papel é operator ou viewer, a senha tem 16 letras ou mais, ou é sha256= com 64 dígitos
+config-operator-twice = linha { $line }: este nome já está no arquivo

@@ -187,3 +187,6 @@ help-pause--span = Por quanto tempo: 90s, 30m, 2h, 1d; no máximo 30 dias
 help-resume = Termina pausas; o que esperava é recuperado na hora
 help-resume--store = Só esta loja (repetível); sem isso, todas
 help-resume--only = Só pausas desta parte
+help-release--code = Com --all: só as linhas desta causa, como em espelho errors
+help-retry--code = Com --all: só as linhas desta causa, como em espelho errors
+help-ignore--code = Com --all: só as linhas desta causa, como em espelho errors

@@ -104,6 +104,10 @@ wishes-decide-release = { $rows ->
     [1] Liberar { $rows } registro, uma vez? (s/n)
    *[other] Liberar { $rows } registros, uma vez? (s/n)
 }
+wishes-decide-retry = { $rows ->
+    [1] Tentar de novo { $rows } registro? (s/n)
+   *[other] Tentar de novo { $rows } registros? (s/n)
+}
 wishes-decide-ignore = { $rows ->
     [1] Ignorar { $rows } registro? (s/n)
    *[other] Ignorar { $rows } registros? (s/n)

@@ -114,7 +114,7 @@ impl Inbox<'_> {
     }
 }
 
-fn delivery_row(row: &Row) -> Result<DeliveryRow, Error> {
+pub(crate) fn delivery_row(row: &Row) -> Result<DeliveryRow, Error> {
     Ok(DeliveryRow {
         id: row.int("id")?,
         store: row.text("store")?,

@@ -40,11 +40,11 @@ pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || lo
     FROM erp_prices WHERE state = 'held' \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
-pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state FROM erp_stock \
+pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code FROM erp_stock \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state FROM erp_prices \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code FROM erp_prices \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state FROM commands \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
 pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT) AS intent, error, hint, updated_at FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
@@ -121,6 +121,8 @@ pub struct TroubledRow {
     pub key: String,
     /// `Failed`, `Held` or `Doubtful`.
     pub state: PushState,
+    /// The cause.
+    pub code: String,
 }
 
 /// A row held by a guard.
@@ -185,6 +187,7 @@ impl Releases<'_> {
                     intent,
                     key: row.foreign_text("key")?,
                     state,
+                    code: row.foreign_text("error_code")?,
                 });
             }
         }

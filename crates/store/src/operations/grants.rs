@@ -2,6 +2,7 @@
 
 /// The role reads these: the mirror, the feed, the answers to its rows, and the state of the service.
 const READ: &[&str] = &[
+    "actions",
     "alarms",
     "audits",
     "campaign_listings",

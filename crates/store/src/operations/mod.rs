@@ -1,5 +1,6 @@
 //! Records of the service and its operators beside the mirror: alarms, runs, sweeps, tokens, overviews, backups.
 
+pub(crate) mod actions;
 pub(crate) mod alarms;
 pub(crate) mod ask;
 pub(crate) mod audits;
@@ -8,6 +9,7 @@ pub(crate) mod erasures;
 pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod grants;
+pub(crate) mod lists;
 pub(crate) mod mirrored_order;
 pub(crate) mod overview;
 pub(crate) mod pauses;
@@ -31,6 +33,13 @@ use crate::{driver::Database, journal::Journal, mirror::page::PageTx, notificati
 #[derive(Clone, Copy)]
 pub struct Alarms<'s> {
     pub(crate) database: &'s Database,
+}
+
+/// Acts of operators on the page.
+#[derive(Clone, Copy)]
+pub struct Actions<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
 }
 
 /// Pauses: the work that operators have stopped for a while.

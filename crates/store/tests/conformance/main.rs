@@ -205,7 +205,9 @@ conformance! {
         an_order_is_new_until_the_erp_has_taken_it,
         orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old,
         what_waits_is_shown_with_what_it_waits_for,
-        the_figures_of_a_day_count_what_the_views_show;
+        the_figures_of_a_day_count_what_the_views_show,
+        orders_with_the_same_need_are_listed_by_it,
+        a_name_is_found_in_every_store_and_a_row_by_its_state;
     alarms:
         alarms_of_a_process_that_lives_are_told_once_for_each_cause,
         where_no_process_lives_the_service_is_stopped,
@@ -226,7 +228,8 @@ conformance! {
         a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,
         a_pause_without_a_time_as_its_end_does_not_lift_the_others,
-        a_pause_is_ended_by_its_store_and_scope;
+        a_pause_is_ended_by_its_store_and_scope,
+        an_act_is_on_record_before_it_begins_and_when_it_has_ended;
     erasures:
         a_person_is_erased_from_every_table_and_the_order_stays,
         what_is_written_of_an_erased_order_has_no_person,

@@ -15,25 +15,12 @@ use super::super::{
 use crate::{
     cli::{Cli, ReplayArgs},
     exit,
+    replay::{Replay, replay},
     terminal::shown,
 };
 
 /// Deliveries that are named one by one; the table has all of them.
 const SHOWN: usize = 20;
-const LISTED: usize = 1_000;
-
-/// The result of a replay.
-#[derive(Default)]
-struct Replay {
-    /// The number of deliveries that match.
-    matching: u64,
-    /// The number of those that wait already.
-    waiting: u64,
-    /// The number of those that were opened again.
-    replayed: u64,
-    /// The first of them.
-    first: Vec<DeliveryRow>,
-}
 
 pub(super) async fn run(cli: &Cli, arguments: &ReplayArgs) -> u8 {
     let reading = match Reading::open(cli).await {
@@ -41,7 +28,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ReplayArgs) -> u8 {
         Err(code) => return code,
     };
     let done = match named(&reading.configuration, arguments.store.as_deref()) {
-        Ok(stores) => replay(&reading, &stores, arguments).await,
+        Ok(stores) => selected(&reading, &stores, arguments).await,
         Err(problem) => Err(problem),
     };
     reading.store.close().await;
@@ -54,31 +41,14 @@ pub(super) async fn run(cli: &Cli, arguments: &ReplayArgs) -> u8 {
     }
 }
 
-async fn replay(reading: &Reading, stores: &[StoreKey], arguments: &ReplayArgs) -> Result<Replay, Problem> {
+async fn selected(reading: &Reading, stores: &[StoreKey], arguments: &ReplayArgs) -> Result<Replay, Problem> {
     let zone = reading.configuration.locale().timezone;
     let selection = DeliverySelection {
         name: arguments.delivery.clone(),
         since: arguments.since.map(|since| since.instant(reading.clock.now(), zone)),
         event: arguments.event.clone(),
     };
-    let (inbox, mut done) = (reading.store.inbox(), Replay::default());
-    for store in stores {
-        let mut after = 0;
-        loop {
-            let found = inbox.deliveries(store, &selection, after).await?;
-            let Some(last) = found.last() else { break };
-            after = last.id;
-            let handled: Vec<i64> =
-                found.iter().filter(|row| row.handled_at.is_some()).map(|row| row.id).collect();
-            done.matching += found.len() as u64;
-            done.waiting += (found.len() - handled.len()) as u64;
-            if !arguments.dry_run {
-                done.replayed += inbox.replay(store, handled).await?;
-            }
-            done.first.extend(found);
-            done.first.truncate(LISTED);
-        }
-    }
+    let done = replay(&reading.store, stores, &selection, arguments.dry_run).await?;
     match done.matching == 0 && arguments.delivery.is_some() {
         true => Err(Problem::of(Trouble::Failure, "no_such_delivery", text!("run-no-such-delivery"))),
         false => Ok(done),

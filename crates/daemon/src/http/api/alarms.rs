@@ -5,7 +5,7 @@ use espelho_model::text::Language;
 use serde_json::json;
 
 use super::{
-    super::{State, status},
+    super::{State, locale},
     access::{Caller, Parameters},
     json,
     problem::Problem,
@@ -38,7 +38,7 @@ pub(super) async fn alarms(
             _ => return Err(query::unknown(name, &["lang"])),
         }
     }
-    let locale = status::locale(lang, &headers, state.snapshots.locale);
+    let locale = locale::locale(lang, &headers, state.snapshots.locale);
     let (at, shown) = match state.snapshots.board.latest() {
         Some(posted) => (posted.seen.at, ShownVerdict::of(&posted.verdict, locale)),
         None => (state.clock.now(), ShownVerdict { state: "unknown".to_owned(), ..ShownVerdict::default() }),

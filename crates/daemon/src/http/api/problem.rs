@@ -135,7 +135,7 @@ impl IntoResponse for Problem {
 
 /// Writes the words of a problem, and the headers of every answer.
 pub(super) async fn in_words(Extract(state): Extract<State>, request: Request, next: Next) -> Response {
-    let locale = super::super::status::locale(None, request.headers(), state.snapshots.locale);
+    let locale = super::super::locale::locale(None, request.headers(), state.snapshots.locale);
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let document = serde_json::to_vec(&problem.document(locale)).unwrap_or_default();

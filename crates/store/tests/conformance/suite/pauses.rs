@@ -7,6 +7,7 @@ use espelho_model::{
     Clock as _,
     pause::{Pause, PauseScope},
 };
+use espelho_store::NewAction;
 
 use crate::world::{World, store_key};
 
@@ -78,4 +79,23 @@ pub(crate) async fn a_pause_without_a_time_as_its_end_does_not_lift_the_others(w
         VALUES ('a', 'push', '2026-01-01T00:00:00.000000Z', 'infinity', 'erp')";
     world.tables.execute(odd).await;
     assert_eq!(world.store.pauses().recent().await.unwrap(), pauses);
+}
+
+pub(crate) async fn an_act_is_on_record_before_it_begins_and_when_it_has_ended(world: &World) {
+    let act = |command: &str| NewAction {
+        actor: "ana".to_owned(),
+        act: "retry".to_owned(),
+        store: String::new(),
+        command: command.to_owned(),
+        before: "a stock A/1 failed\n".to_owned(),
+    };
+    let actions = world.store.actions();
+    let first = actions.begin(&act("espelho retry --all")).await.unwrap();
+    let second = actions.begin(&act("espelho retry --all --code x")).await.unwrap();
+    actions.end(first, "new", 3).await.unwrap();
+    let recent = actions.recent(10).await.unwrap();
+    assert_eq!(recent.iter().map(|action| action.id).collect::<Vec<_>>(), [second, first]);
+    assert_eq!((&recent[1].after, recent[1].count), (&Some("new".to_owned()), Some(3)));
+    assert_eq!((&recent[0].after, &recent[0].new), (&None, &act("espelho retry --all --code x")));
+    assert_eq!((recent[0].at, actions.recent(1).await.unwrap().len()), (world.clock.now(), 1));
 }

@@ -8,7 +8,7 @@ use espelho_model::{
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{Failure, Figures, FiscalQueue, Listed, Op};
+use espelho_store::{Failure, Figures, FiscalQueue, Listed, Op, OrderList};
 
 use crate::{
     examples::{bare_order, order, time},
@@ -346,4 +346,59 @@ pub(crate) async fn the_figures_of_a_day_count_what_the_views_show(world: &World
     world.tables.execute("DELETE FROM orders").await;
     let none = world.store.overview().figures(None, end, &bounds).await.unwrap();
     assert_eq!((none.dispatch, none.late, none.awaiting_invoice), (0, 0, 0), "a sum over nothing is none");
+}
+
+pub(crate) async fn orders_with_the_same_need_are_listed_by_it(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    world
+        .write_orders(&lease, Op::Insert, STATUSES.iter().map(|status| order(status, status)).collect())
+        .await;
+    let listed = async |list, status: &str| -> Vec<String> {
+        let rows = world.store.overview().orders(list, Some(&minha_loja()), status, 100).await.unwrap();
+        let mut numbers: Vec<String> = rows.into_iter().map(|row| row.number).collect();
+        numbers.sort();
+        numbers
+    };
+    assert_eq!(listed(OrderList::NotTaken, "").await, new_orders(world).await);
+    assert_eq!(listed(OrderList::AwaitingInvoice, "").await, ["preparing"]);
+    assert_eq!(listed(OrderList::Open, "paid").await, ["paid"]);
+    let open = world.tables.list("SELECT order_number FROM v_orders_open ORDER BY order_number").await;
+    assert_eq!(listed(OrderList::Open, "").await, open);
+    let due = "SELECT key FROM v_deadlines WHERE kind = 'ship_by' ORDER BY key";
+    let dispatch = OrderList::Dispatch(world.clock.now() + TimeDelta::days(30));
+    assert_eq!(listed(dispatch, "").await, world.tables.list(due).await);
+    assert_eq!(world.store.overview().orders(OrderList::Open, None, "", 2).await.unwrap().len(), 2);
+}
+
+pub(crate) async fn a_name_is_found_in_every_store_and_a_row_by_its_state(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    world.write_orders(&lease, Op::Insert, vec![order("8", "paid")]).await;
+    let written = "INSERT INTO commands (id, store, kind, key) VALUES (8, 'minha-loja', 'order.status', '8')";
+    world.tables.execute(written).await;
+    let level =
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', 1)";
+    world.tables.execute(level).await;
+    let failed = "UPDATE erp_stock SET state = 'failed', error_code = 'x', error = 'e', hint = 'h'";
+    world.tables.execute(failed).await;
+    world
+        .tables
+        .execute("INSERT INTO erp_orders (store, order_number, erp_id) VALUES ('minha-loja', '8', 'PED')")
+        .await;
+    let found = async |name: &str| -> Vec<String> {
+        let found = world.store.history().find_anywhere(name).await.unwrap();
+        found.into_iter().map(|(store, entity, key)| format!("{store} {entity} {key}")).collect()
+    };
+    assert_eq!(found("8").await, ["minha-loja command 8", "minha-loja order 8"]);
+    assert_eq!(found("PED").await, ["minha-loja order 8"]);
+    assert_eq!(found("A").await, ["minha-loja product A"]);
+    assert!(found("nothing").await.is_empty());
+    let queue = async |state: &str| -> Vec<String> {
+        let rows = world.store.overview().queue(None, state, 10).await.unwrap();
+        rows.into_iter().map(|row| format!("{} {} {}", row.entity, row.key, row.state)).collect()
+    };
+    assert_eq!(queue("failed").await, ["stock A/1 failed"]);
+    assert_eq!(queue("new").await, ["command 8 new"]);
+    assert_eq!(queue("").await.len(), 2);
 }

@@ -1,0 +1,186 @@
+//! The last hour of each store, minute by minute: what the keeper found while it observed. Kept in memory.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::StoreKey;
+use espelho_sync_engine::plan::alarms::{Observations, Severity, StoreSeen, Verdict};
+use parking_lot::Mutex;
+
+/// The minutes that are kept.
+pub(crate) const MINUTES: usize = 60;
+/// For this long an answer of the marketplace proves that the next call would be answered.
+const PROVES: TimeDelta = TimeDelta::minutes(3);
+
+/// The state of a store in one minute, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Beat {
+    /// The marketplace has answered, and no alarm concerns the store.
+    Proved,
+    /// Nothing was wrong, and nothing was proved.
+    Unproved,
+    /// An alarm needs attention.
+    Warned,
+    /// Something did not work.
+    Failed,
+}
+
+/// The beats of the last hour, the oldest first; `None` for a minute that nobody observed.
+pub(crate) type Hour = [Option<Beat>; MINUTES];
+
+/// The beats of all stores.
+#[derive(Default)]
+pub(crate) struct Heartbeats(Mutex<BTreeMap<StoreKey, VecDeque<(i64, Beat)>>>);
+
+impl Heartbeats {
+    /// Notes an observation: a minute is as bad as the worst of it.
+    pub(super) fn note(&self, seen: &Observations, verdict: &Verdict) {
+        let minute = minute_of(seen.at);
+        let mut stores = self.0.lock();
+        stores.retain(|key, _| seen.stores.iter().any(|store| store.key == *key));
+        for store in &seen.stores {
+            let beat = beat_of(store, verdict, seen.at);
+            let beats = stores.entry(store.key.clone()).or_default();
+            match beats.back_mut() {
+                Some((last, worst)) if *last >= minute => *worst = beat.max(*worst),
+                _ => beats.push_back((minute, beat)),
+            }
+            while beats.len() > MINUTES {
+                beats.pop_front();
+            }
+        }
+    }
+
+    /// Returns the last hour of each store.
+    pub(crate) fn hours(&self, now: DateTime<Utc>) -> BTreeMap<String, Hour> {
+        let first = minute_of(now) - MINUTES as i64 + 1;
+        let hour = |beats: &VecDeque<(i64, Beat)>| {
+            let mut hour = [None; MINUTES];
+            for (minute, beat) in beats {
+                let place = usize::try_from(minute - first).ok().and_then(|at| hour.get_mut(at));
+                place.into_iter().for_each(|place| *place = Some(*beat));
+            }
+            hour
+        };
+        self.0.lock().iter().map(|(key, beats)| (key.to_string(), hour(beats))).collect()
+    }
+}
+
+fn minute_of(at: DateTime<Utc>) -> i64 {
+    at.timestamp().div_euclid(60)
+}
+
+fn beat_of(store: &StoreSeen, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
+    let own =
+        verdict.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|named| *named == store.key));
+    match own.map(|alarm| alarm.severity).max() {
+        Some(Severity::Failing) => Beat::Failed,
+        Some(Severity::Warning) => Beat::Warned,
+        None if store.answered_at.is_some_and(|answered| at - answered <= PROVES) => Beat::Proved,
+        None => Beat::Unproved,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text;
+    use espelho_sync_engine::plan::alarms::{Alarm, Code, Owner, ServiceSeen, State};
+
+    use super::*;
+
+    fn key() -> StoreKey {
+        StoreKey::new("loja").unwrap()
+    }
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_020 + second, 0).unwrap()
+    }
+
+    fn seen(second: i64, answered: Option<i64>) -> Observations {
+        let store = StoreSeen {
+            key: key(),
+            base_url: String::new(),
+            owner: Owner::Here(at(0)),
+            answered_at: answered.map(at),
+            contact: None,
+            credential: None,
+            missing_scopes: Vec::new(),
+            ahead_seconds: None,
+            webhook: None,
+            token_expires_at: None,
+            rows: Vec::new(),
+            inbox: None,
+            unseen: None,
+            sweeps: Vec::new(),
+            complete_at: None,
+            run_problem: None,
+            deadlines: Vec::new(),
+            fiscal: None,
+            pauses: Vec::new(),
+        };
+        Observations {
+            schema_defects: [].into(),
+            at: at(second),
+            service: ServiceSeen::Running,
+            written_at: None,
+            database: None,
+            free_bytes: None,
+            stores: vec![store],
+            strangers: None,
+        }
+    }
+
+    fn verdict(alarm: Option<(Severity, Option<StoreKey>)>) -> Verdict {
+        let of = |(severity, store)| Alarm {
+            code: Code::Failed,
+            severity,
+            store,
+            cause: String::new(),
+            count: 1,
+            since: None,
+            text: text!("status-ok"),
+        };
+        Verdict { state: State::Ok, alarms: alarm.map(of).into_iter().collect(), unproved: Vec::new() }
+    }
+
+    #[test]
+    fn a_beat_is_proved_only_by_a_fresh_answer_and_failed_by_an_alarm_that_concerns_the_store() {
+        let other = StoreKey::new("outra").unwrap();
+        for (answered, alarm, expected) in [
+            (Some(0), None, Beat::Proved),
+            (Some(-181), None, Beat::Unproved),
+            (None, None, Beat::Unproved),
+            (Some(0), Some((Severity::Warning, Some(key()))), Beat::Warned),
+            (Some(0), Some((Severity::Failing, None)), Beat::Failed),
+            (Some(0), Some((Severity::Failing, Some(other))), Beat::Proved),
+        ] {
+            let beat = beat_of(&seen(0, answered).stores[0], &verdict(alarm.clone()), at(0));
+            assert_eq!(beat, expected, "{answered:?} {alarm:?}");
+        }
+    }
+
+    #[test]
+    fn a_minute_is_as_bad_as_its_worst_moment_and_an_hour_later_it_is_forgotten() {
+        let beats = Heartbeats::default();
+        beats.note(&seen(0, Some(0)), &verdict(None));
+        beats.note(&seen(3, Some(3)), &verdict(Some((Severity::Failing, None))));
+        beats.note(&seen(6, Some(6)), &verdict(None));
+        beats.note(&seen(120, Some(120)), &verdict(None));
+        let hour = beats.hours(at(120))["loja"];
+        assert_eq!(hour[57..], [Some(Beat::Failed), None, Some(Beat::Proved)]);
+        assert!(hour[..57].iter().all(Option::is_none));
+        assert_eq!(beats.hours(at(60 * 60))["loja"][1], Some(Beat::Proved));
+        for minute in 3..200 {
+            beats.note(&seen(minute * 60, Some(minute * 60)), &verdict(None));
+        }
+        assert_eq!(beats.0.lock()[&key()].len(), MINUTES);
+    }
+
+    #[test]
+    fn a_store_that_is_no_longer_configured_leaves() {
+        let beats = Heartbeats::default();
+        beats.note(&seen(0, None), &verdict(None));
+        beats.note(&Observations { stores: Vec::new(), ..seen(3, None) }, &verdict(None));
+        assert!(beats.hours(at(3)).is_empty());
+    }
+}

@@ -1,0 +1,229 @@
+//! Groups rows by cause, the most frequent cause first. Pure.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Arg, Locale, Text},
+    time::serialize_fixed_width,
+};
+use espelho_store::{ErrorRow, WaitingRow};
+use serde::Serialize;
+
+use crate::terminal::shown;
+
+/// The number of names that a cause lists.
+const NAMED: usize = 5;
+
+/// One cause, and the rows that it affects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Cause {
+    pub(crate) code: String,
+    pub(crate) count: usize,
+    /// The cause in words: of the only row, or of the first one.
+    pub(crate) error: String,
+    /// Whether all rows have the same text.
+    #[serde(skip)]
+    pub(crate) is_same: bool,
+    /// The next step of the first row.
+    pub(crate) hint: String,
+    /// The affected orders, SKUs or other names, each once.
+    pub(crate) names: Vec<String>,
+    /// Since when the oldest row is in this state.
+    #[serde(serialize_with = "serialize_fixed_width")]
+    pub(crate) since: Option<DateTime<Utc>>,
+}
+
+/// A row from any of the tables.
+struct Row<'r> {
+    store: &'r str,
+    entity: &'r str,
+    key: &'r str,
+    code: &'r str,
+    error: &'r str,
+    hint: &'r str,
+    subject: Option<&'r str>,
+    since: Option<DateTime<Utc>>,
+}
+
+/// Groups errors by cause.
+pub(crate) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
+    grouped(rows.iter().map(|row| Row {
+        store: &row.store,
+        entity: &row.entity,
+        key: &row.key,
+        code: &row.code,
+        error: &row.error,
+        hint: &row.hint,
+        subject: row.subject.as_deref(),
+        since: row.at,
+    }))
+}
+
+/// Groups waiting rows by reason.
+pub(crate) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
+    grouped(rows.iter().map(|row| Row {
+        store: &row.store,
+        entity: &row.entity,
+        key: &row.key,
+        code: &row.code,
+        error: &row.reason,
+        hint: "",
+        subject: Some(row.subject.as_str()).filter(|subject| !subject.is_empty()),
+        since: row.since,
+    }))
+}
+
+fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
+    let rows: Vec<Row<'_>> = rows.collect();
+    let has_several_stores = rows.windows(2).any(|pair| pair[0].store != pair[1].store);
+    let mut causes: Vec<Cause> = Vec::new();
+    for row in rows {
+        let name = match has_several_stores {
+            true => format!("{} {}", row.store, name(row.entity, row.key, row.subject)),
+            false => name(row.entity, row.key, row.subject),
+        };
+        match causes.iter_mut().find(|cause| cause.code == row.code) {
+            Some(cause) => {
+                cause.count += 1;
+                cause.is_same &= cause.error == row.error;
+                cause.since = [cause.since, row.since].into_iter().flatten().min();
+                if !cause.names.contains(&name) {
+                    cause.names.push(name);
+                }
+            }
+            None => causes.push(Cause {
+                code: row.code.to_owned(),
+                count: 1,
+                error: row.error.to_owned(),
+                is_same: true,
+                hint: row.hint.to_owned(),
+                names: vec![name],
+                since: row.since,
+            }),
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
+    causes
+}
+
+/// Returns a row's name for people: an order, a SKU, or the subject of a command.
+pub(crate) fn name(entity: &str, key: &str, subject: Option<&str>) -> String {
+    match (entity, subject) {
+        ("stock" | "price", _) => key.rsplit_once('/').map_or(key, |(sku, _)| sku).to_owned(),
+        (_, Some(subject)) if !subject.is_empty() => subject.to_owned(),
+        ("order" | "product", _) => key.to_owned(),
+        _ => format!("{entity} {key}"),
+    }
+}
+
+impl Cause {
+    /// Returns the line of an error: count, cause, names.
+    pub(crate) fn line(&self, locale: Locale) -> String {
+        let (names, more) = self.listed();
+        let title = self.title().map_or_else(|| shown(&self.error), |title| title.message(locale));
+        let (code, count) = (self.code.as_str(), self.count);
+        match more {
+            0 => text!("errors-cause", count = count, title = title, code = code, names = names),
+            _ => text!(
+                "errors-cause-more",
+                count = count,
+                title = title,
+                code = code,
+                names = names,
+                more = more
+            ),
+        }
+        .message(locale)
+    }
+
+    /// Returns the line of a waiting cause, with its age.
+    pub(crate) fn waiting_line(&self, locale: Locale, now: DateTime<Utc>) -> String {
+        let age = self.since.map_or(0, |since| (now - since).num_seconds());
+        text!("errors-waiting", line = self.line(locale), age = Arg::Seconds(age)).message(locale)
+    }
+
+    /// Returns the name of the cause if the texts of its rows differ.
+    pub(crate) fn title(&self) -> Option<Text> {
+        let title = Text::new(format!("errors-code-{}", self.code.replace('_', "-")));
+        (!self.is_same && title.is_known()).then_some(title)
+    }
+
+    fn listed(&self) -> (String, usize) {
+        let names: Vec<String> = self.names.iter().take(NAMED).map(|name| shown(name)).collect();
+        (names.join(", "), self.names.len().saturating_sub(NAMED))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: u32) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000 + i64::from(minute) * 60, 0).unwrap()
+    }
+
+    fn row(entity: &str, key: &str, code: &str, error: &str, subject: Option<&str>) -> ErrorRow {
+        let [store, entity, key, code, error] = ["loja", entity, key, code, error].map(str::to_owned);
+        let (hint, kind, subject) = ("passo".to_owned(), None, subject.map(str::to_owned));
+        ErrorRow { store, entity, key, code, error, hint, at: Some(at(0)), kind, subject }
+    }
+
+    #[test]
+    fn rows_of_one_cause_are_one_line_with_the_count_first() {
+        let unknown = |n: usize| {
+            let sku = format!("CAN-{n:02}");
+            row("stock", &format!("{sku}/1"), "unknown_sku", &format!("não há {sku}"), None)
+        };
+        let mut rows = vec![row("command", "8", "http_500", "sem resposta", Some("000100"))];
+        rows.extend((1..=12).map(unknown));
+        let causes = of_errors(&rows);
+        let lines: Vec<String> = causes.iter().map(|cause| cause.line(Locale::default())).collect();
+        assert_eq!(
+            lines,
+            [
+                "12 × SKU desconhecido (unknown_sku): CAN-01, CAN-02, CAN-03, CAN-04, CAN-05 … e mais 7",
+                "1 × sem resposta (http_500): 000100",
+            ]
+        );
+        assert_eq!(causes[0].hint, "passo");
+    }
+
+    #[test]
+    fn a_row_is_named_by_what_people_know() {
+        for (entity, key, subject, expected) in [
+            ("stock", "A/B/1", None, "A/B"),
+            ("price", "CAN-01/5", None, "CAN-01"),
+            ("command", "8", Some("000100"), "000100"),
+            ("command", "8", Some(""), "command 8"),
+            ("order", "000100", None, "000100"),
+            ("shipment_label", "77", Some("000100"), "000100"),
+            ("webhooks", "ab12", None, "webhooks ab12"),
+        ] {
+            assert_eq!(name(entity, key, subject), expected);
+        }
+    }
+
+    #[test]
+    fn what_waits_is_told_with_its_reason_and_the_age_of_the_oldest() {
+        let waiting = |key: &str, minute| WaitingRow {
+            store: "loja".into(),
+            entity: "command".into(),
+            key: key.into(),
+            code: "waiting_invoice".into(),
+            reason: "aguardando a NF-e".into(),
+            since: Some(at(minute)),
+            kind: "order.status".into(),
+            subject: format!("000{key}"),
+        };
+        let causes = of_waiting(&[waiting("1", 30), waiting("2", 0)]);
+        let line = causes[0].waiting_line(Locale::default(), at(90));
+        assert_eq!(line, "2 × aguardando a NF-e (waiting_invoice): 0001, 0002; há 90 min");
+    }
+
+    #[test]
+    fn stores_are_named_where_there_are_several() {
+        let other = ErrorRow { store: "outra".into(), ..row("order", "2", "x", "e", None) };
+        let causes = of_errors(&[row("order", "1", "x", "e", None), other]);
+        assert_eq!(causes[0].names, ["loja 1", "outra 2"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! Login, logout, and the acts of operators.
+
+use std::net::SocketAddr;
+
+use axum::{
+    extract::{ConnectInfo, Query, State as Extract},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Redirect, Response},
+};
+use espelho_model::{text, text::Text};
+
+use super::{super::State, answer, query_value, read, session_id};
+use crate::{
+    acts::{Act, Asked},
+    operators,
+    page::{self, Reader},
+    sessions,
+};
+
+/// The acts that are listed.
+const LISTED: u32 = 100;
+/// The cookie of a session.
+pub(super) const COOKIE: &str = "espelho_session";
+
+/// `GET /acao`: what an act would do.
+pub(in super::super) async fn ask(
+    Extract(state): Extract<State>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let Some(act) = Act::read(&asked, &state.shown_stores()) else {
+        return Ok(answer(StatusCode::NOT_FOUND, page::no_such_page(&reader), &headers));
+    };
+    let (store, clock, asking) = (state.store.clone(), state.clock.clone(), act.clone());
+    let preview = read(&state, &headers, &reader, async move { asking.preview(&store, &*clock).await });
+    Ok(answer(StatusCode::OK, page::confirm(&asked, &act, &preview.await?, &reader), &headers))
+}
+
+/// `POST /acao`: does it.
+pub(in super::super) async fn act(
+    Extract(state): Extract<State>,
+    headers: HeaderMap,
+    reader: Reader,
+    body: String,
+) -> Result<Response, Response> {
+    let refused = |status, said: &Text| {
+        let wrong = Some(said);
+        answer(status, page::login("/", wrong, &reader), &headers)
+    };
+    let Some(session) = &reader.session else {
+        return Err(refused(StatusCode::UNAUTHORIZED, &text!("page-act-login")));
+    };
+    let csrf = query_value(&body, "csrf").unwrap_or_default();
+    if !session.made(&csrf) {
+        return Err(refused(StatusCode::FORBIDDEN, &text!("page-act-form")));
+    }
+    // The file may have changed since the login.
+    let known = state.operators.read();
+    let operator = known.iter().find(|operator| operator.name == session.name);
+    if !session.role.may_act() || operator.is_none_or(|operator| !operator.role.may_act()) {
+        return Err(refused(StatusCode::FORBIDDEN, &text!("page-act-not-allowed")));
+    }
+    let asked = Asked {
+        act: query_value(&body, "act").unwrap_or_default(),
+        causa: query_value(&body, "causa").unwrap_or_default(),
+        store: query_value(&body, "store").unwrap_or_default(),
+        entity: query_value(&body, "entity").unwrap_or_default(),
+        key: query_value(&body, "key").unwrap_or_default(),
+        event: query_value(&body, "event").unwrap_or_default(),
+        delivery: query_value(&body, "delivery").unwrap_or_default(),
+        only: query_value(&body, "only").unwrap_or_default(),
+        minutes: query_value(&body, "minutes").unwrap_or_default(),
+    };
+    let Some(act) = Act::read(&asked, &state.shown_stores()) else {
+        return Ok(answer(StatusCode::NOT_FOUND, page::no_such_page(&reader), &headers));
+    };
+    let (store, clock, actor) = (state.store.clone(), state.clock.clone(), session.name.clone());
+    let done = read(&state, &headers, &reader, async move { act.perform(&store, &*clock, &actor).await });
+    Ok(Redirect::to(&format!("/acoes?count={}", done.await?)).into_response())
+}
+
+/// `GET /acoes`: what was done.
+pub(in super::super) async fn acts(
+    Extract(state): Extract<State>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let store = state.store.clone();
+    let recent = read(&state, &headers, &reader, async move { store.actions().recent(LISTED).await });
+    let query = reader.path.split_once('?').map_or("", |(_, query)| query);
+    let count = query_value(query, "count").and_then(|count| count.parse().ok());
+    Ok(answer(StatusCode::OK, page::acts(&recent.await?, count, &reader), &headers))
+}
+
+/// `GET /entrar`.
+pub(in super::super) async fn login_form(headers: HeaderMap, reader: Reader) -> Response {
+    let query = reader.path.split_once('?').map_or("", |(_, query)| query);
+    let next = query_value(query, "next").unwrap_or_default();
+    answer(StatusCode::OK, page::login(own_path(&next), None, &reader), &headers)
+}
+
+/// `POST /entrar`.
+pub(in super::super) async fn login(
+    Extract(state): Extract<State>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    reader: Reader,
+    body: String,
+) -> Response {
+    let now = state.clock.monotonic();
+    let next = query_value(&body, "next").unwrap_or_default();
+    let wrong =
+        |status, said: &Text| answer(status, page::login(own_path(&next), Some(said), &reader), &headers);
+    let peer = peer.ip().to_canonical();
+    if !state.sessions.may_try(peer, now) {
+        return wrong(StatusCode::TOO_MANY_REQUESTS, &text!("page-login-wait"));
+    }
+    let known = state.operators.read();
+    let token = query_value(&body, "token").unwrap_or_default();
+    let Some(operator) = operators::with_token(&known, &token) else {
+        state.sessions.note_failure(peer, now);
+        tracing::warn!(%peer, "a login on the page with an unknown token");
+        return wrong(StatusCode::UNAUTHORIZED, &text!("page-login-wrong"));
+    };
+    let Some(id) = state.sessions.open(&operator.name, operator.role, now) else {
+        return wrong(StatusCode::SERVICE_UNAVAILABLE, &text!("page-unavailable-next"));
+    };
+    tracing::info!(operator = operator.name, %peer, "an operator logged in on the page");
+    let secure = if state.listen.ip().is_loopback() { "" } else { "; Secure" };
+    let cookie = format!(
+        "{COOKIE}={id}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{secure}",
+        sessions::LASTS.as_secs()
+    );
+    with_cookie(Redirect::to(own_path(&next)).into_response(), &cookie)
+}
+
+/// `POST /sair`.
+pub(in super::super) async fn logout(
+    Extract(state): Extract<State>,
+    headers: HeaderMap,
+    reader: Reader,
+    body: String,
+) -> Response {
+    let csrf = query_value(&body, "csrf").unwrap_or_default();
+    if let (Some(session), Some(id)) = (&reader.session, session_id(&headers))
+        && session.made(&csrf)
+    {
+        state.sessions.close(&id);
+    }
+    let cookie = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    with_cookie(Redirect::to("/").into_response(), &cookie)
+}
+
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Returns a path of this service, and never another address.
+fn own_path(path: &str) -> &str {
+    let is_own = path.starts_with('/') && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t']);
+    if is_own { path } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_leads_to_a_page_of_this_service_alone() {
+        for (path, expected) in [
+            ("/erros?causa=x", "/erros?causa=x"),
+            ("", "/"),
+            ("//evil.example", "/"),
+            ("https://evil.example", "/"),
+            ("/\\evil.example", "/"),
+            ("/a\r\nSet-Cookie: x", "/"),
+        ] {
+            assert_eq!(own_path(path), expected);
+        }
+    }
+}

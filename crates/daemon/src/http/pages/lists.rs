@@ -1,0 +1,147 @@
+//! The lists: orders, errors, the queue, deliveries, and the search. Each is read in at most two statements, however many
+//! stores there are.
+
+use axum::{
+    extract::{Query, State as Extract},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse as _, Redirect, Response},
+};
+use espelho_model::StoreKey;
+use espelho_store::OrderList;
+
+use super::{super::State, answer, read};
+use crate::{
+    knowledge::similar,
+    page::{self, Filter, ROWS, Reader, end_of_day},
+};
+
+/// The rows of `v_errors` that are read for the causes.
+const CAUSES: u32 = 10_000;
+/// The letters of a search.
+const LONGEST: usize = 200;
+
+/// Returns the store that a filter names, or the page that says that there is none.
+#[expect(clippy::result_large_err, reason = "the answer goes out as it is")]
+fn chosen(
+    state: &State,
+    filter: &Filter,
+    headers: &HeaderMap,
+    reader: &Reader,
+) -> Result<Option<StoreKey>, Response> {
+    match filter.store.as_deref() {
+        None | Some("") => Ok(None),
+        Some(name) => state
+            .snapshots
+            .store_named(name)
+            .map(Some)
+            .ok_or_else(|| answer(StatusCode::NOT_FOUND, page::unknown_store(name, reader), headers)),
+    }
+}
+
+/// `GET /pedidos`.
+pub(in super::super) async fn orders(
+    Extract(state): Extract<State>,
+    Query(filter): Query<Filter>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let of = chosen(&state, &filter, &headers, &reader)?;
+    let now = state.clock.now();
+    let list = match filter.list() {
+        "dispatch" => OrderList::Dispatch(end_of_day(now, state.snapshots.locale)),
+        "invoice" => OrderList::AwaitingInvoice,
+        "not_taken" => OrderList::NotTaken,
+        _ => OrderList::Open,
+    };
+    let (store, status) = (state.store.clone(), filter.status().to_owned());
+    let rows = read(&state, &headers, &reader, async move {
+        store.overview().orders(list, of.as_ref(), &status, ROWS + 1).await
+    });
+    let page = page::orders(&rows.await?, &filter, now, &reader);
+    Ok(answer(StatusCode::OK, page, &headers))
+}
+
+/// `GET /erros`, and `GET /erros?causa=CODE`.
+pub(in super::super) async fn errors(
+    Extract(state): Extract<State>,
+    Query(filter): Query<Filter>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let of = chosen(&state, &filter, &headers, &reader)?;
+    let store = state.store.clone();
+    let found = read(&state, &headers, &reader, async move {
+        let errors = store.history().errors(of.as_ref(), CAUSES).await?;
+        Ok((errors, store.intents().waiting_rows(of.as_ref()).await?))
+    });
+    let (mut errors, mut waiting) = found.await?;
+    if !filter.code().is_empty() {
+        errors.retain(|row| row.code == filter.code());
+        waiting.retain(|row| row.code == filter.code());
+    }
+    Ok(answer(StatusCode::OK, page::errors(&errors, &waiting, &filter, &reader), &headers))
+}
+
+/// `GET /fila`.
+pub(in super::super) async fn queue(
+    Extract(state): Extract<State>,
+    Query(filter): Query<Filter>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let of = chosen(&state, &filter, &headers, &reader)?;
+    let (store, only) = (state.store.clone(), filter.state().to_owned());
+    let rows =
+        read(
+            &state,
+            &headers,
+            &reader,
+            async move { store.overview().queue(of.as_ref(), &only, ROWS + 1).await },
+        );
+    Ok(answer(StatusCode::OK, page::queue(&rows.await?, &filter, &reader), &headers))
+}
+
+/// `GET /webhooks`.
+pub(in super::super) async fn deliveries(
+    Extract(state): Extract<State>,
+    Query(filter): Query<Filter>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let of = chosen(&state, &filter, &headers, &reader)?;
+    let (store, only, event) = (state.store.clone(), filter.state().to_owned(), filter.event().to_owned());
+    let rows = read(&state, &headers, &reader, async move {
+        store.overview().recent_deliveries(of.as_ref(), &event, &only, ROWS + 1).await
+    });
+    Ok(answer(StatusCode::OK, page::deliveries(&rows.await?, &filter, &reader), &headers))
+}
+
+/// `GET /busca?q=`: leads to the only thing of that name, or lists what there is.
+pub(in super::super) async fn search(
+    Extract(state): Extract<State>,
+    Query(filter): Query<Filter>,
+    headers: HeaderMap,
+    reader: Reader,
+) -> Result<Response, Response> {
+    let asked: String = filter.q.as_deref().unwrap_or_default().trim().chars().take(LONGEST).collect();
+    let (store, name) = (state.store.clone(), asked.clone());
+    let first = state.shown_stores();
+    let found = read(&state, &headers, &reader, async move {
+        let rows = if name.is_empty() { Vec::new() } else { store.history().find_anywhere(&name).await? };
+        // A hub's catalogues are too many to be compared.
+        let alike = match (rows.is_empty() && !name.is_empty(), &first[..]) {
+            (true, [only]) => {
+                let skus = store.lookups().skus(only).await?;
+                similar(&name, skus.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok((rows, alike))
+    });
+    let (rows, alike) = found.await?;
+    if let Some(address) = page::only_answer(&rows) {
+        return Ok(Redirect::to(&address).into_response());
+    }
+    let status = if rows.is_empty() && !asked.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    Ok(answer(status, page::found(&asked, &rows, &alike, &reader), &headers))
+}

@@ -1,0 +1,303 @@
+//! The history of one thing: events in order of time, each in words. Pure.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+    time::fixed_width,
+};
+use espelho_store::{Effect, ErrorRow, Event, Happened};
+use serde_json::{Value, json};
+
+use crate::terminal::shown;
+
+/// The number of letters shown of a request.
+const LONGEST: usize = 120;
+
+/// An event in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) at: DateTime<Utc>,
+    /// The kind of event: a stable word.
+    pub(crate) kind: &'static str,
+    pub(crate) text: Text,
+    /// The next step that a row names.
+    pub(crate) hint: Option<String>,
+    /// Of two events at the same instant the lower rank comes first: a cause before its effect.
+    rank: u8,
+}
+
+/// Puts events in order of time, and finds their words.
+pub(super) fn told(events: Vec<Event>, failures: &[ErrorRow]) -> Vec<Told> {
+    let mut told: Vec<Told> =
+        events.into_iter().map(of_event).chain(failures.iter().map(of_failure)).collect();
+    told.sort_by_key(|event| (event.at, event.rank));
+    told.dedup();
+    told
+}
+
+impl Told {
+    /// Returns the line for people.
+    pub(crate) fn line(&self, locale: Locale) -> String {
+        let next = self.hint.as_ref().map(|hint| {
+            let step = text!("wishes-next-step", step = shown(hint)).message(locale);
+            format!("\n      {step}")
+        });
+        format!("  {}  {}{}", locale.time(self.at), self.text.message(locale), next.unwrap_or_default())
+    }
+
+    pub(crate) fn as_json(&self, locale: Locale) -> Value {
+        json!({
+            "at": fixed_width(self.at), "kind": self.kind, "text": self.text.message(locale), "hint": self.hint,
+        })
+    }
+}
+
+fn of_failure(row: &ErrorRow) -> Told {
+    let text = text!("explain-failed", error = shown(&row.error), code = row.code.as_str());
+    // A row whose time is unreadable comes first.
+    let at = row.at.unwrap_or(DateTime::UNIX_EPOCH);
+    Told { at, kind: "failed", text, hint: Some(row.hint.clone()), rank: 8 }
+}
+
+fn of_event(Event { at, what }: Event) -> Told {
+    let plain = |kind, rank, text| Told { at, kind, text, hint: None, rank };
+    match what {
+        Happened::Placed => plain("placed", 0, text!("explain-placed")),
+        Happened::Delivered { event, handled_at } => {
+            let event = event.unwrap_or_else(|| "?".to_owned());
+            let text = match handled_at {
+                Some(handled) => text!("explain-delivered", event = event, handled = handled),
+                None => text!("explain-delivered-open", event = event),
+            };
+            plain("delivered", 2, text)
+        }
+        Happened::Moved { from, to, description } => plain("moved", 1, moved(from, to, description)),
+        Happened::Mirrored { entity, key, op } => {
+            let what = Text::new("explain-entity").with("entity", entity).with("key", shown(&key));
+            plain("mirrored", 3, text!("explain-mirrored", what = what, op = op))
+        }
+        Happened::Commanded { key, intent } => {
+            plain("commanded", 4, text!("explain-commanded", key = shown(&key), wish = cut(&intent)))
+        }
+        Happened::Answered { intent, key, state, code, error, hint } => {
+            let row = Text::new("explain-entity").with("entity", intent.as_str()).with("key", shown(&key));
+            let state_words = text!("explain-state", state = state.as_str());
+            let text = match error.is_empty() {
+                true => text!("explain-answered", row = row, state = state_words),
+                false => {
+                    let error = shown(&error);
+                    text!("explain-answered-why", row = row, state = state_words, error = error, code = code)
+                }
+            };
+            let hint = Some(hint).filter(|hint| !hint.is_empty());
+            Told { at, kind: "answered", text, hint, rank: 7 }
+        }
+        Happened::Called(effect) => plain("called", 5, called(&effect)),
+        Happened::Invoiced { number, kind, status } => {
+            plain("invoiced", 3, text!("explain-invoiced", number = number, kind = kind, status = status))
+        }
+        Happened::Replaced { number } => plain("replaced", 4, text!("explain-replaced", number = number)),
+        Happened::Shipped { id, status, tracking_code } => {
+            let status = text!("explain-shipment-status", status = status);
+            let text = match tracking_code {
+                Some(code) => text!("explain-shipped-tracked", id = id, status = status, code = code),
+                None => text!("explain-shipped", id = id, status = status),
+            };
+            plain("shipped", 5, text)
+        }
+        Happened::Labelled { id, format, status } => {
+            let status = text!("explain-label-status", status = status);
+            plain("labelled", 6, text!("explain-labelled", id = id, format = format, status = status))
+        }
+        Happened::Filed { file, is_void } => {
+            let text = match is_void {
+                false => text!("explain-filed", file = file),
+                true => text!("explain-filed-void", file = file),
+            };
+            plain("filed", 7, text)
+        }
+        Happened::Taken { erp_id, note } => {
+            let details: Vec<String> =
+                [erp_id, note].into_iter().flatten().map(|word| shown(&word)).collect();
+            let text = match details.is_empty() {
+                true => text!("explain-taken"),
+                false => text!("explain-taken-as", details = details.join(", ")),
+            };
+            plain("taken", 9, text)
+        }
+    }
+}
+
+fn moved(from: Option<String>, to: Option<String>, description: Option<String>) -> Text {
+    let status = |word: String| text!("explain-status", status = word);
+    match (from, to, description) {
+        (Some(from), Some(to), _) => text!("explain-moved", from = status(from), to = status(to)),
+        (None, Some(to), _) => text!("explain-moved-to", to = status(to)),
+        (_, None, Some(description)) => text!("explain-noted", description = shown(&description)),
+        (_, None, None) => text!("explain-noted", description = "?"),
+    }
+}
+
+/// Describes a call, and what proves it.
+fn called(effect: &Effect) -> Text {
+    let request = cut(effect.request.lines().next().unwrap_or_default());
+    let state = text!("explain-effect", state = effect.state.as_str());
+    let Some(note) = effect.note.as_deref().filter(|note| !note.is_empty()) else {
+        return text!("explain-called", request = request, state = state);
+    };
+    let known = Text::new(format!("explain-proof-{}", slug(note)));
+    match known.is_known() {
+        true => text!("explain-called-proof", request = request, state = state, proof = known),
+        false => text!("explain-called-proof", request = request, state = state, proof = shown(note)),
+    }
+}
+
+/// Returns a journal note as part of a message's identifier.
+fn slug(note: &str) -> String {
+    let words: Vec<&str> =
+        note.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join("-").to_lowercase()
+}
+
+fn cut(text: &str) -> String {
+    let mut cut: String = text.chars().take(LONGEST).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    shown(&cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Language;
+    use espelho_store::{EffectState, IntentKind};
+
+    use super::*;
+
+    fn at(minute: i64) -> DateTime<Utc> {
+        DateTime::parse_from_rfc3339("2026-01-31T17:00:00Z").unwrap().to_utc()
+            + chrono::TimeDelta::minutes(minute)
+    }
+
+    fn effect(state: EffectState, note: &str) -> Happened {
+        Happened::Called(Box::new(Effect {
+            id: 1,
+            key: "order/77".into(),
+            kind: "order.status".into(),
+            command_id: Some(8),
+            fingerprint: None,
+            request: "POST /api/v1/sellers/orders/77/status {\"status\":\"preparing\"}".into(),
+            evidence: None,
+            state,
+            planned_at: at(4),
+            sent_at: Some(at(4)),
+            code: None,
+            note: Some(note.into()),
+            answer: None,
+        }))
+    }
+
+    fn answered(state: &str, error: &str) -> Happened {
+        let [state, error, code, hint] = [state, error, "x", ""].map(str::to_owned);
+        Happened::Answered { intent: IntentKind::Command, key: "8".into(), state, code, error, hint }
+    }
+
+    #[test]
+    fn the_story_is_told_in_order_of_time_a_line_an_event() {
+        let text = |text: &str| text.to_owned();
+        let intent = text("order.status 77 {\"status\":\"preparing\"}");
+        let events = vec![
+            Event { at: at(9), what: Happened::Taken { erp_id: Some(text("ERP-5")), note: None } },
+            Event { at: at(4), what: answered("done", "") },
+            Event { at: at(4), what: effect(EffectState::Confirmed, "the order's timeline shows it") },
+            Event { at: at(3), what: Happened::Commanded { key: text("8"), intent } },
+            Event { at: at(0), what: Happened::Placed },
+            Event {
+                at: at(1),
+                what: Happened::Delivered { event: Some(text("order.created")), handled_at: Some(at(2)) },
+            },
+            Event {
+                at: at(2),
+                what: Happened::Mirrored { entity: text("order"), key: text("77"), op: text("insert") },
+            },
+            Event {
+                at: at(2),
+                what: Happened::Moved {
+                    from: Some(text("waiting_payment")),
+                    to: Some(text("paid")),
+                    description: None,
+                },
+            },
+            Event {
+                at: at(5),
+                what: Happened::Invoiced { number: text("123"), kind: text("nfe"), status: text("issued") },
+            },
+            Event {
+                at: at(6),
+                what: Happened::Shipped {
+                    id: text("55"),
+                    status: text("ready_to_ship"),
+                    tracking_code: None,
+                },
+            },
+            Event {
+                at: at(7),
+                what: Happened::Labelled { id: text("9"), format: text("zebra"), status: text("completed") },
+            },
+            Event { at: at(8), what: Happened::Filed { file: text("labels/loja/9.zpl"), is_void: false } },
+        ];
+        let lines: Vec<String> =
+            told(events, &[]).iter().map(|event| event.line(Locale::default()).trim().to_owned()).collect();
+        assert_eq!(
+            lines,
+            [
+                "31/01/2026 14:00  pedido feito",
+                "31/01/2026 14:01  webhook order.created, tratado em 31/01/2026 14:02",
+                "31/01/2026 14:02  marketplace: aguardando pagamento → pago",
+                "31/01/2026 14:02  espelho: pedido 77 entrou",
+                "31/01/2026 14:03  ERP: comando 8: order.status 77 {\"status\":\"preparing\"}",
+                "31/01/2026 14:04  chamada POST /api/v1/sellers/orders/77/status {\"status\":\"preparing\"}: confirmada \
+                 (o histórico do pedido mostra)",
+                "31/01/2026 14:04  comando 8: feito",
+                "31/01/2026 14:05  NF-e 123: emitida",
+                "31/01/2026 14:06  remessa 55: pronta para envio",
+                "31/01/2026 14:07  etiqueta 9 (zebra): pronta",
+                "31/01/2026 14:08  arquivo da etiqueta: labels/loja/9.zpl",
+                "31/01/2026 14:09  o ERP pegou o pedido: ERP-5",
+            ]
+        );
+    }
+
+    #[test]
+    fn every_state_of_a_call_and_of_a_row_has_words_in_both_languages() {
+        let calls = [
+            (EffectState::Planned, ""),
+            (EffectState::Sent, ""),
+            (EffectState::Refuted, "it never left"),
+            (EffectState::Doubtful, "nobody knows"),
+        ];
+        let states =
+            ["new", "waiting", "sending", "done", "failed", "held", "doubtful", "ignored", "superseded"];
+        let events = calls
+            .into_iter()
+            .map(|(state, note)| effect(state, note))
+            .chain(states.into_iter().map(|state| answered(state, "causa")))
+            .map(|what| Event { at: at(0), what });
+        for event in told(events.collect(), &[]) {
+            for locale in Language::ALL.map(Locale::of) {
+                let line = event.line(locale);
+                assert!(!line.contains("explain-") && !line.contains("{$"), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_note_of_the_journal_names_a_message() {
+        assert_eq!(slug("the order's timeline shows it"), "the-order-s-timeline-shows-it");
+        assert_eq!(
+            slug("the product shows it, less what was sold"),
+            "the-product-shows-it-less-what-was-sold"
+        );
+    }
+}

@@ -1,0 +1,425 @@
+//! The pages that are lists: orders, errors, the queue, deliveries, and what a search has found.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Text, words as catalogue},
+};
+use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, WaitingRow};
+
+use super::{
+    frame::{Fragment, Page, Reader, framed},
+    mending::{Mend, Trouble, mends},
+    sheet::{Cell, Sheet},
+    words::{Words, encoded, order_address, store_address, story_address},
+};
+use crate::{acts::quoted, causes, terminal::shown};
+
+/// The rows that a list shows; one more is read, to know whether there are more.
+pub(crate) const ROWS: u32 = 200;
+/// The causes that the page of errors names.
+const NAMED: usize = 4;
+
+/// What a list is limited to, by the names that the command line and the views use.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct Filter {
+    pub(crate) store: Option<String>,
+    /// A cause; `code` means the same.
+    #[serde(alias = "code")]
+    pub(crate) causa: Option<String>,
+    pub(crate) state: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) event: Option<String>,
+    /// `open`, `dispatch`, `invoice` or `not_taken`.
+    pub(crate) list: Option<String>,
+    pub(crate) q: Option<String>,
+}
+
+/// A choice of a list, with its address.
+struct Chip {
+    label: String,
+    href: String,
+    is_here: bool,
+}
+
+/// A command line below the heading.
+struct Line {
+    does: String,
+    command: String,
+    href: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "listing.html", whitespace = "minimize")]
+struct Listing {
+    heading: String,
+    chips: Vec<Chip>,
+    mends: Vec<Line>,
+    sheets: Vec<Sheet>,
+    /// What is said where there is no row.
+    none: String,
+}
+
+impl Filter {
+    fn word(value: &Option<String>) -> &str {
+        value.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        Self::word(&self.causa)
+    }
+
+    pub(crate) fn state(&self) -> &str {
+        Self::word(&self.state)
+    }
+
+    pub(crate) fn status(&self) -> &str {
+        Self::word(&self.status)
+    }
+
+    pub(crate) fn event(&self) -> &str {
+        Self::word(&self.event)
+    }
+
+    pub(crate) fn list(&self) -> &str {
+        Self::word(&self.list)
+    }
+
+    /// Returns the address of a list with the same store.
+    fn address(&self, path: &str, pairs: &[(&str, &str)]) -> String {
+        let own = self.store.as_deref().map(|store| ("store", store));
+        let pairs = pairs.iter().copied().chain(own).filter(|(_, value)| !value.is_empty());
+        let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+    }
+
+    /// Returns the choice of all stores, where one is chosen.
+    fn all_stores(&self, path: &str) -> Option<Chip> {
+        let store = self.store.as_deref()?;
+        let label = format!("{} ✕", shown(store));
+        Some(Chip { label, href: path.to_owned(), is_here: true })
+    }
+}
+
+impl Listing {
+    fn new(heading: &Text, none: &Text, words: Words) -> Self {
+        Self {
+            heading: words.say(heading),
+            chips: Vec::new(),
+            mends: Vec::new(),
+            sheets: Vec::new(),
+            none: words.say(none),
+        }
+    }
+
+    fn page(mut self, reader: &Reader) -> Page {
+        self.sheets.retain(|sheet| !sheet.rows.is_empty());
+        let title = format!("{} · espelho", self.heading);
+        framed(title, "list", &[Fragment::new("list", &self)], false, reader)
+    }
+}
+
+/// Returns the sentence that there are more rows than are shown.
+fn cut_off(rows: usize, words: Words) -> Option<String> {
+    (rows > ROWS as usize).then(|| words.say(&text!("page-first-rows", count = ROWS)))
+}
+
+fn time(at: Option<DateTime<Utc>>, words: Words) -> Cell {
+    Cell::new(at.map_or_else(|| "–".to_owned(), |at| words.0.time(at)))
+}
+
+fn of_store(store: &str) -> Cell {
+    Cell::foreign(store).to(store_address(store))
+}
+
+/// Returns the address of what a row is about.
+fn thing_address(store: &str, entity: &str, key: &str) -> String {
+    match entity {
+        "order" | "orders" => order_address(store, key),
+        "stock" | "price" => {
+            let sku = key.rsplit_once('/').map_or(key, |(sku, _)| sku);
+            story_address(store, "product", sku)
+        }
+        _ => story_address(store, entity, key),
+    }
+}
+
+/// `/pedidos`.
+pub(crate) fn orders(rows: &[ListedOrder], filter: &Filter, now: DateTime<Utc>, reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let mut page = Listing::new(&text!("page-orders"), &text!("page-no-orders"), words);
+    let lists = [
+        ("", text!("page-list-open")),
+        ("dispatch", text!("page-dispatch")),
+        ("invoice", text!("page-invoices")),
+        ("not_taken", text!("page-list-not-taken")),
+    ];
+    page.chips.extend(lists.map(|(list, label)| Chip {
+        label: words.say(&label),
+        href: filter.address("/pedidos", &[("list", list)]),
+        is_here: filter.list() == list && filter.status().is_empty(),
+    }));
+    if !filter.status().is_empty() {
+        let label = format!("{} ✕", words.order_status(filter.status()));
+        page.chips.push(Chip { label, href: filter.address("/pedidos", &[]), is_here: true });
+    }
+    page.chips.extend(filter.all_stores("/pedidos"));
+    let columns = [
+        (text!("page-order"), false),
+        (text!("status-store"), false),
+        (text!("page-status"), false),
+        (text!("page-total"), true),
+        (text!("page-placed"), false),
+        (text!("page-ship-by"), false),
+    ];
+    let mut sheet = Sheet::new(&text!("page-orders"), &columns, words.0);
+    sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
+        let is_late = filter.list() == "dispatch" && row.ship_by.is_some_and(|at| at < now);
+        let late = is_late.then(|| words.say(&text!("page-is-late")));
+        vec![
+            Cell::foreign(&row.number).to(order_address(&row.store, &row.number)),
+            of_store(&row.store),
+            Cell::new(words.order_status(&row.status)),
+            Cell::new(row.total.map_or_else(|| "–".to_owned(), |total| words.0.money(total))),
+            time(row.created_at, words),
+            time(row.ship_by, words).bad_if(is_late).with_note(late),
+        ]
+    }));
+    sheet.foot = cut_off(rows.len(), words);
+    page.sheets.push(sheet);
+    page.page(reader)
+}
+
+/// `/erros`: the causes, or the rows of one.
+pub(crate) fn errors(errors: &[ErrorRow], waiting: &[WaitingRow], filter: &Filter, reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let mut page = Listing::new(&text!("page-errors"), &text!("errors-none"), words);
+    page.chips.extend(filter.all_stores("/erros"));
+    if filter.code().is_empty() {
+        page.sheets.push(causes_of(causes::of_errors(errors), &text!("page-causes"), filter, words));
+    } else {
+        page.chips.push(Chip {
+            label: format!("{} ✕", shown(filter.code())),
+            href: filter.address("/erros", &[]),
+            is_here: true,
+        });
+        let can_retry = errors.iter().any(|row| matches!(row.entity.as_str(), "stock" | "price" | "command"));
+        let trouble = Trouble {
+            code: if errors.is_empty() { "waiting" } else { "failed" },
+            cause: filter.code(),
+            store: filter.store.as_deref(),
+            can_retry,
+        };
+        let line =
+            |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
+        page.mends = mends(trouble).into_iter().map(line).collect();
+        page.sheets.push(error_rows(errors, words));
+    }
+    let waiting = causes_of(causes::of_waiting(waiting), &text!("page-waiting"), filter, words);
+    page.sheets.push(waiting);
+    page.page(reader)
+}
+
+fn causes_of(causes: Vec<causes::Cause>, title: &Text, filter: &Filter, words: Words) -> Sheet {
+    let columns = [
+        (text!("page-count"), true),
+        (text!("page-cause"), false),
+        (text!("page-names"), false),
+        (text!("page-since"), false),
+    ];
+    let mut sheet = Sheet::new(title, &columns, words.0);
+    sheet.rows.extend(causes.into_iter().map(|cause| {
+        let title = cause.title().map_or_else(|| shown(&cause.error), |title| words.say(&title));
+        let named = cause.names.iter().take(NAMED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+        let more = cause.names.len().saturating_sub(NAMED);
+        let names = match more {
+            0 => named,
+            more => format!("{named} … {}", words.say(&text!("page-and-more", count = more))),
+        };
+        let step = Some(&cause.hint).filter(|hint| !hint.is_empty());
+        vec![
+            Cell::new(words.number(cause.count as u64)),
+            Cell::new(title)
+                .to(filter.address("/erros", &[("causa", &cause.code)]))
+                .with_note(Some(step.map_or_else(|| shown(&cause.code), |step| shown(step)))),
+            Cell::new(names),
+            time(cause.since, words),
+        ]
+    }));
+    sheet
+}
+
+fn error_rows(errors: &[ErrorRow], words: Words) -> Sheet {
+    let columns = [
+        (text!("page-what"), false),
+        (text!("status-store"), false),
+        (text!("page-error"), false),
+        (text!("page-since"), false),
+    ];
+    let mut sheet = Sheet::new(&text!("page-errors"), &columns, words.0);
+    sheet.rows.extend(errors.iter().take(ROWS as usize).map(|row| {
+        let name = causes::name(&row.entity, &row.key, row.subject.as_deref());
+        let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
+        vec![
+            Cell::foreign(&name).to(thing_address(&row.store, &row.entity, &row.key)).with_note(Some(about)),
+            of_store(&row.store),
+            Cell::foreign(&row.error).with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
+            time(row.at, words),
+        ]
+    }));
+    sheet.foot = cut_off(errors.len(), words);
+    sheet
+}
+
+/// `/fila`: the ERP's rows that are not done.
+pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let mut page = Listing::new(&text!("page-queue"), &text!("page-nothing-open"), words);
+    page.chips.push(Chip {
+        label: words.say(&text!("page-all")),
+        href: filter.address("/fila", &[]),
+        is_here: filter.state().is_empty(),
+    });
+    page.chips.extend(["new", "waiting", "sending", "failed", "held", "doubtful"].map(|state| Chip {
+        label: words.say(&catalogue::push_state(state)),
+        href: filter.address("/fila", &[("state", state)]),
+        is_here: filter.state() == state,
+    }));
+    page.chips.extend(filter.all_stores("/fila"));
+    let columns = [
+        (text!("page-what"), false),
+        (text!("status-store"), false),
+        (text!("status-state"), false),
+        (text!("page-error"), false),
+        (text!("page-since"), false),
+        (text!("page-act"), false),
+    ];
+    let mut sheet = Sheet::new(&text!("status-erp"), &columns, words.0);
+    sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
+        let name = if row.subject.is_empty() { &row.key } else { &row.subject };
+        let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
+        let is_bad = matches!(row.state.as_str(), "failed" | "held" | "doubtful");
+        let error = Cell::foreign(if row.error.is_empty() { "–" } else { &row.error });
+        vec![
+            Cell::foreign(name).to(thing_address(&row.store, &row.entity, &row.key)).with_note(Some(about)),
+            of_store(&row.store),
+            Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
+            error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
+            time(row.since, words),
+            act_on(row, words),
+        ]
+    }));
+    sheet.foot = cut_off(rows.len(), words);
+    page.sheets.push(sheet);
+    page.page(reader)
+}
+
+/// Returns the link to the act that a row waits for.
+fn act_on(row: &QueuedRow, words: Words) -> Cell {
+    let (act, does) = match row.state.as_str() {
+        "held" => ("release", text!("page-mend-release")),
+        "failed" | "doubtful" => ("retry", text!("page-mend-retry")),
+        _ => return Cell::new("–"),
+    };
+    let (entity, key, store) = (encoded(&row.entity), encoded(&row.key), encoded(&row.store));
+    Cell::new(words.say(&does)).to(format!("/acao?act={act}&entity={entity}&key={key}&store={store}"))
+}
+
+/// `/webhooks`: the newest deliveries.
+pub(crate) fn deliveries(rows: &[DeliveryRow], filter: &Filter, reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let mut page = Listing::new(&text!("page-webhooks"), &text!("page-no-webhooks"), words);
+    for (state, label) in [
+        ("", text!("page-all")),
+        ("open", text!("page-delivery-open")),
+        ("handled", text!("page-delivery-handled")),
+    ] {
+        page.chips.push(Chip {
+            label: words.say(&label),
+            href: filter.address("/webhooks", &[("state", state)]),
+            is_here: filter.state() == state,
+        });
+    }
+    if !filter.event().is_empty() {
+        let label = format!("{} ✕", shown(filter.event()));
+        page.chips.push(Chip { label, href: filter.address("/webhooks", &[]), is_here: true });
+    }
+    page.chips.extend(filter.all_stores("/webhooks"));
+    let acts = filter.address("/acao", &[("act", "replay"), ("event", filter.event())]);
+    let event = if filter.event().is_empty() {
+        String::new()
+    } else {
+        format!(" --event {}", quoted(filter.event()))
+    };
+    let store =
+        filter.store.as_deref().map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+    page.mends.push(Line {
+        does: words.say(&text!("page-mend-replay")),
+        command: shown(&format!("espelho webhook replay --all{event}{store}")),
+        href: Some(acts),
+    });
+    let columns = [
+        (text!("page-delivery"), false),
+        (text!("page-event"), false),
+        (text!("status-store"), false),
+        (text!("page-arrived"), false),
+        (text!("page-handled"), false),
+    ];
+    let mut sheet = Sheet::new(&text!("page-webhooks"), &columns, words.0);
+    sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
+        let event = row.event.as_deref().unwrap_or("?");
+        let open = || Cell::new(words.say(&text!("page-delivery-open"))).toned("warning");
+        vec![
+            Cell::new(row.id.to_string()).to(format!(
+                "/acao?act=replay&delivery={}&store={}",
+                row.id,
+                encoded(&row.store)
+            )),
+            Cell::code(event).to(filter.address("/webhooks", &[("event", event)])),
+            of_store(&row.store),
+            time(Some(row.received_at), words),
+            row.handled_at.map_or_else(open, |at| time(Some(at), words)),
+        ]
+    }));
+    sheet.foot = cut_off(rows.len(), words);
+    page.sheets.push(sheet);
+    page.page(reader)
+}
+
+/// `/busca`, where there is not exactly one answer. `similar` are SKUs that are written much the same.
+pub(crate) fn found(
+    asked: &str,
+    rows: &[(String, String, String)],
+    similar: &[String],
+    reader: &Reader,
+) -> Page {
+    let words = Words(reader.locale);
+    let none = match asked.is_empty() {
+        true => text!("page-search-empty"),
+        false => text!("page-search-none", asked = shown(asked)),
+    };
+    let mut page = Listing::new(&text!("page-search"), &none, words);
+    let columns = [(text!("page-what"), false), (text!("status-store"), false)];
+    let mut sheet = Sheet::new(&text!("page-search"), &columns, words.0);
+    sheet.rows.extend(rows.iter().map(|(store, entity, key)| {
+        let name = format!("{} {}", words.entity(entity), shown(key));
+        vec![Cell::new(name).to(thing_address(store, entity, key)), of_store(store)]
+    }));
+    page.sheets.push(sheet);
+    page.chips.extend(similar.iter().map(|sku| Chip {
+        label: shown(sku),
+        href: format!("/busca?q={}", encoded(sku)),
+        is_here: false,
+    }));
+    page.page(reader)
+}
+
+/// Returns the address of the only answer to a search.
+pub(crate) fn only_answer(rows: &[(String, String, String)]) -> Option<String> {
+    match rows {
+        [(store, entity, key)] => Some(thing_address(store, entity, key)),
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! The four numbers: to dispatch today, waiting for an invoice, from the ERP to the shop, from the shop to the ERP.
+
+use askama::Template;
+use espelho_model::{text, text::Arg};
+use espelho_store::Figures;
+
+use super::words::{Words, encoded, order_address};
+use crate::{
+    status::{StatusSnapshot, StoreSnapshot},
+    terminal::shown,
+};
+
+/// The late orders that a number names.
+const NAMED: usize = 3;
+
+/// One number, with what is to be known about it.
+pub(super) struct Tile {
+    label: String,
+    number: String,
+    href: Option<String>,
+    tone: &'static str,
+    notes: Vec<Note>,
+}
+
+/// A line below a number: words, and links within.
+struct Note {
+    words: String,
+    tone: &'static str,
+    links: Vec<(String, String)>,
+    more: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "numbers.html", whitespace = "minimize")]
+pub(super) struct Numbers {
+    tiles: Vec<Tile>,
+    title: String,
+}
+
+/// Returns the four numbers; without figures those of orders are not known.
+pub(super) fn numbers(
+    snapshot: &StatusSnapshot,
+    figures: Option<&Figures>,
+    only_store: Option<&str>,
+    words: Words,
+) -> Numbers {
+    let address = |path: &str| {
+        let sign = if path.contains('?') { '&' } else { '?' };
+        let of_store = only_store.map(|store| format!("{sign}store={}", encoded(store)));
+        Some(format!("{path}{}", of_store.unwrap_or_default()))
+    };
+    let tiles = vec![
+        dispatch(figures, &address, words),
+        invoices(figures, &address, words),
+        to_the_shop(snapshot, &address, words),
+        to_the_erp(snapshot, figures, &address, words),
+    ];
+    Numbers { tiles, title: words.say(&text!("page-numbers")) }
+}
+
+fn known(number: Option<u64>, words: Words) -> String {
+    number.map_or_else(|| "–".to_owned(), |number| words.number(number))
+}
+
+fn note(words: String) -> Note {
+    Note { words, tone: "", links: Vec::new(), more: None }
+}
+
+fn dispatch(figures: Option<&Figures>, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
+    let late = figures.map_or(0, |figures| figures.late);
+    let mut notes = Vec::new();
+    if let Some(figures) = figures.filter(|_| late > 0) {
+        let links = figures.first_late.iter().take(NAMED);
+        let named = links.map(|(store, number, _)| (shown(number), order_address(store, number)));
+        let more = late.saturating_sub(figures.first_late.len().min(NAMED) as u64);
+        notes.push(Note {
+            words: words.say(&text!("page-late", count = late)),
+            tone: "failing",
+            links: named.collect(),
+            more: (more > 0).then(|| words.say(&text!("page-and-more", count = more))),
+        });
+    } else if figures.is_some() {
+        notes.push(note(words.say(&text!("page-none-late"))));
+    }
+    Tile {
+        label: words.say(&text!("page-dispatch")),
+        number: known(figures.map(|figures| figures.dispatch), words),
+        href: address("/pedidos?list=dispatch"),
+        tone: if late > 0 { "failing" } else { "" },
+        notes,
+    }
+}
+
+fn invoices(figures: Option<&Figures>, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
+    Tile {
+        label: words.say(&text!("page-invoices")),
+        number: known(figures.map(|figures| figures.awaiting_invoice), words),
+        href: address("/pedidos?list=invoice"),
+        tone: "",
+        notes: vec![note(words.say(&text!("page-invoices-note")))],
+    }
+}
+
+fn to_the_shop(snapshot: &StatusSnapshot, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
+    let rows = || snapshot.stores.iter().flat_map(|store| &store.wanted);
+    let open: u64 = rows().map(|rows| rows.open).sum();
+    let oldest = rows().filter_map(|rows| rows.oldest_open_seconds).max();
+    let [failed, held, doubtful] = [
+        rows().map(|rows| rows.failed).sum::<u64>(),
+        rows().map(|rows| rows.held).sum(),
+        rows().map(|rows| rows.doubtful).sum(),
+    ];
+    let mut notes = vec![note(match oldest.filter(|_| open > 0) {
+        Some(seconds) => words.say(&text!("page-oldest", span = Arg::Seconds(seconds))),
+        None => words.say(&text!("page-nothing-open")),
+    })];
+    let undone = [
+        (failed, text!("page-not-done", count = failed)),
+        (held, text!("page-on-hold", count = held)),
+        (doubtful, text!("page-in-doubt", count = doubtful)),
+    ];
+    let undone = undone.into_iter().filter(|(rows, _)| *rows > 0);
+    let said: Vec<String> = undone.map(|(_, said)| words.say(&said)).collect();
+    if !said.is_empty() {
+        notes.push(Note { tone: "failing", ..note(said.join(", ")) });
+    }
+    Tile {
+        label: words.say(&text!("page-to-shop")),
+        number: words.number(open),
+        href: address("/fila"),
+        tone: if failed + doubtful > 0 { "failing" } else { "" },
+        notes,
+    }
+}
+
+fn to_the_erp(
+    snapshot: &StatusSnapshot,
+    figures: Option<&Figures>,
+    address: &dyn Fn(&str) -> Option<String>,
+    words: Words,
+) -> Tile {
+    let backlog: u64 = snapshot.stores.iter().map(|store: &StoreSnapshot| store.inbox.backlog).sum();
+    let takes = figures.is_some_and(|figures| figures.erp_takes);
+    let notes = match takes {
+        true => vec![
+            note(words.say(&text!("page-not-taken"))),
+            note(words.say(&text!("page-backlog", count = backlog))),
+        ],
+        false => {
+            vec![note(words.say(&text!("page-webhooks-open"))), note(words.say(&text!("page-takes-none")))]
+        }
+    };
+    let number = if takes { figures.map(|figures| figures.not_taken) } else { Some(backlog) };
+    Tile {
+        label: words.say(&text!("page-to-erp")),
+        number: known(number, words),
+        href: address(if takes { "/pedidos?list=not_taken" } else { "/webhooks" }),
+        tone: "",
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+
+    use super::*;
+    use crate::status::{specimen, wanted_specimen};
+
+    fn tiles(figures: Option<&Figures>) -> Vec<Tile> {
+        let mut store = specimen::store("loja-1");
+        store.wanted = vec![wanted_specimen(3, 2, 1)];
+        store.inbox.backlog = 4;
+        numbers(&specimen::snapshot(vec![store]), figures, None, Words(Locale::default())).tiles
+    }
+
+    #[test]
+    fn late_orders_are_named_and_lead_to_their_pages() {
+        let late = |n: u64| ("loja-1".to_owned(), format!("00{n}"), specimen::at(0));
+        let figures =
+            Figures { dispatch: 12, late: 5, first_late: (1..=5).map(late).collect(), ..Figures::default() };
+        let tile = &tiles(Some(&figures))[0];
+        assert_eq!((tile.number.as_str(), tile.tone), ("12", "failing"));
+        assert_eq!(tile.notes[0].links[0], ("001".to_owned(), "/pedidos/001?store=loja-1".to_owned()));
+        assert_eq!((tile.notes[0].links.len(), tile.notes[0].more.as_deref()), (3, Some("e mais 2")));
+    }
+
+    #[test]
+    fn what_is_not_counted_yet_is_not_zero() {
+        let numbers: Vec<String> = tiles(None).into_iter().map(|tile| tile.number).collect();
+        assert_eq!(numbers, ["–", "–", "3", "4"]);
+    }
+
+    #[test]
+    fn orders_that_the_erp_has_not_taken_count_once_it_takes_any() {
+        let figures = Figures { not_taken: 7, ..Figures::default() };
+        assert_eq!(tiles(Some(&figures))[3].number, "4", "the ERP does not use erp_orders");
+        assert_eq!(tiles(Some(&Figures { erp_takes: true, ..figures }))[3].number, "7");
+    }
+}

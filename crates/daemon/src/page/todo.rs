@@ -1,0 +1,222 @@
+//! What is to be done now: the alarms by cause, across stores, with the command lines that mend each group.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use espelho_model::{text, text::Text};
+
+use super::{
+    mending::{Mend, Trouble, mends},
+    words::{Words, encoded, store_address},
+};
+use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
+
+/// The groups that are listed; the worst come first.
+const GROUPS: usize = 20;
+/// The sentences and stores that a group lists.
+const LISTED: usize = 8;
+/// The tables that the ERP writes, as `v_errors` names them.
+const INTENTS: [&str; 3] = ["stock", "price", "command"];
+
+/// Alarms of one cause.
+struct Group {
+    code: String,
+    cause: String,
+    is_failing: bool,
+    /// Absent where the code says all.
+    count: Option<String>,
+    title: String,
+    /// The page of its rows.
+    href: Option<String>,
+    since: Option<String>,
+    sentences: Vec<String>,
+    next: Option<String>,
+    stores: Vec<(String, String)>,
+    more_stores: usize,
+    mends: Vec<Line>,
+}
+
+/// A command line of a group.
+struct Line {
+    does: String,
+    command: String,
+    href: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "todo.html", whitespace = "minimize")]
+pub(super) struct Todo {
+    groups: Vec<Group>,
+    more: Option<String>,
+    /// Sentences about what is not known.
+    unproved: Vec<String>,
+    words: Words,
+}
+
+/// Groups the alarms of a snapshot.
+pub(super) fn todo(snapshot: &StatusSnapshot, words: Words) -> Todo {
+    let mut groups: Vec<Vec<&ShownAlarm>> = Vec::new();
+    for alarm in &snapshot.alarms {
+        match groups.iter_mut().find(|group| is_same_cause(group[0], alarm)) {
+            Some(group) => group.push(alarm),
+            None => groups.push(vec![alarm]),
+        }
+    }
+    // The worst first, then the most frequent; the order of the alarms otherwise.
+    groups.sort_by_key(|group| {
+        let is_failing = group.iter().any(|alarm| alarm.is_failing());
+        (!is_failing, std::cmp::Reverse(count(group)))
+    });
+    let hidden = groups.len().saturating_sub(GROUPS);
+    let more = (hidden > 0).then(|| words.say(&text!("status-more-alarms", count = hidden)));
+    let groups = groups.iter().take(GROUPS).map(|group| self::group(group, snapshot, words)).collect();
+    let unproved = snapshot.unproved.iter().take(LISTED).map(|sentence| shown(sentence)).collect();
+    Todo { groups, more, unproved, words }
+}
+
+fn is_same_cause(one: &ShownAlarm, other: &ShownAlarm) -> bool {
+    one.code == other.code && (one.cause == other.cause || !is_about_rows(&one.code))
+}
+
+/// Whether the causes of a code are mended apart; those of others only name a place.
+fn is_about_rows(code: &str) -> bool {
+    matches!(code, "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused")
+}
+
+fn count(group: &[&ShownAlarm]) -> u64 {
+    group.iter().map(|alarm| alarm.count).sum()
+}
+
+fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Group {
+    let first = group[0];
+    let mut stores = BTreeMap::<&str, u64>::new();
+    for alarm in group {
+        alarm.store.iter().for_each(|store| *stores.entry(store).or_default() += alarm.count);
+    }
+    let only_store = match group {
+        [one] => one.store.as_deref(),
+        _ => None,
+    };
+    let can_retry = group.iter().any(|alarm| alarm.is_failing() && wrote_it(snapshot, alarm));
+    let trouble = Trouble { code: &first.code, cause: &first.cause, store: only_store, can_retry };
+    let mends = mends(trouble);
+    // The command lines of rows are the next step.
+    let says_it_all = matches!(first.code.as_str(), "failed" | "held") && !mends.is_empty();
+    let line =
+        |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
+    let since = group.iter().filter_map(|alarm| alarm.since).min();
+    let total = count(group);
+    Group {
+        code: shown(&first.code),
+        cause: if is_about_rows(&first.code) { shown(&first.cause) } else { String::new() },
+        is_failing: group.iter().any(|alarm| alarm.is_failing()),
+        count: (total > 1 || is_about_rows(&first.code)).then(|| words.number(total)),
+        title: shown(&words.say(&title(first))),
+        href: address(first, only_store),
+        since: since.map(|since: DateTime<Utc>| words.say(&text!("status-since", time = since))),
+        sentences: group.iter().take(LISTED).map(|alarm| shown(&alarm.text)).collect(),
+        next: Some(&first.next).filter(|next| !next.is_empty() && !says_it_all).map(|next| shown(next)),
+        stores: stores.keys().take(LISTED).map(|store| (shown(store), store_address(store))).collect(),
+        more_stores: stores.len().saturating_sub(LISTED),
+        mends: mends.into_iter().map(line).collect(),
+    }
+}
+
+/// Whether rows that the ERP wrote have this cause.
+fn wrote_it(snapshot: &StatusSnapshot, alarm: &ShownAlarm) -> bool {
+    let stores =
+        snapshot.stores.iter().filter(|store| alarm.store.as_ref().is_none_or(|key| *key == store.store));
+    stores
+        .flat_map(|store| &store.failures)
+        .any(|failures| failures.code == alarm.cause && INTENTS.contains(&failures.entity.as_str()))
+}
+
+/// Returns the name of a cause, or of the code.
+fn title(alarm: &ShownAlarm) -> Text {
+    let cause = Text::new(format!("errors-code-{}", alarm.cause.replace('_', "-")));
+    let code = Text::new(format!("page-alarm-{}", alarm.code.replace('_', "-")));
+    match (is_about_rows(&alarm.code) && cause.is_known(), code.is_known()) {
+        (true, _) => cause,
+        (false, true) => code,
+        (false, false) => text!("words-other", word = alarm.code.as_str()),
+    }
+}
+
+/// Returns the page that shows the rows of a group.
+fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
+    let of_store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
+    match alarm.code.as_str() {
+        "failed" | "held" | "doubtful" | "waiting" => {
+            Some(format!("/erros?causa={}{of_store}", encoded(&alarm.cause)))
+        }
+        "unknown_store" => Some("/erros?causa=unknown_store".to_owned()),
+        "deadline" if alarm.cause == "ship_by" => Some(format!("/pedidos?list=dispatch{of_store}")),
+        "deadline" | "fiscal_gate" => Some(format!("/pedidos?list=invoice{of_store}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+    use espelho_store::FailureGroup;
+
+    use super::*;
+    use crate::status::specimen;
+
+    fn alarm(code: &str, cause: &str, store: Option<&str>, count: u64) -> ShownAlarm {
+        let text = format!("{code} em {}", store.unwrap_or("todas"));
+        ShownAlarm { code: code.into(), cause: cause.into(), count, ..specimen::failing(store, &text) }
+    }
+
+    fn shown_groups(alarms: Vec<ShownAlarm>) -> Vec<Group> {
+        let mut store = specimen::store("loja-1");
+        store.failures = vec![FailureGroup {
+            entity: "stock".into(),
+            code: "unknown_sku".into(),
+            rows: 2,
+            error: "e".into(),
+            hint: "h".into(),
+        }];
+        let mut snapshot = specimen::snapshot(vec![store, specimen::store("loja-2")]);
+        snapshot.alarms = alarms;
+        todo(&snapshot, Words(Locale::default())).groups
+    }
+
+    #[test]
+    fn one_cause_is_one_group_across_stores_with_the_count_first() {
+        let groups = shown_groups(vec![
+            alarm("failed", "unknown_sku", Some("loja-2"), 3),
+            alarm("failed", "http_500", Some("loja-1"), 40),
+            alarm("failed", "unknown_sku", Some("loja-1"), 9),
+        ]);
+        assert_eq!(groups.len(), 2);
+        assert_eq!((groups[0].cause.as_str(), groups[0].count.as_deref()), ("http_500", Some("40")));
+        let unknown = &groups[1];
+        assert_eq!((unknown.title.as_str(), unknown.count.as_deref()), ("SKU desconhecido", Some("12")));
+        assert_eq!(
+            unknown.stores.iter().map(|(store, _)| store.as_str()).collect::<Vec<_>>(),
+            ["loja-1", "loja-2"]
+        );
+        assert_eq!(unknown.mends[0].command, "espelho retry --all --code unknown_sku");
+        assert_eq!(groups[0].mends.len(), 1, "nothing that the ERP wrote has this cause");
+    }
+
+    #[test]
+    fn a_code_that_names_a_place_as_its_cause_is_one_group() {
+        let groups = shown_groups(vec![
+            alarm("marketplace_unreachable", "http://a", None, 1),
+            alarm("marketplace_unreachable", "http://b", None, 1),
+        ]);
+        assert_eq!((groups.len(), groups[0].count.as_deref(), groups[0].sentences.len()), (1, Some("2"), 2));
+    }
+
+    #[test]
+    fn what_fails_comes_before_what_needs_attention() {
+        let mut warning = alarm("held", "price_jump", Some("loja-1"), 100);
+        warning.severity = "warning".into();
+        let groups = shown_groups(vec![warning, alarm("failed", "x", Some("loja-1"), 1)]);
+        assert_eq!(groups.iter().map(|group| group.code.as_str()).collect::<Vec<_>>(), ["failed", "held"]);
+    }
+}

@@ -1,0 +1,96 @@
+// Renews the parts of a page that have changed, and copies command lines. Every page works without it.
+(() => {
+  "use strict";
+  const body = document.body;
+  const words = body.dataset;
+  const open = (part) => [...part.querySelectorAll("details[open]")].map((box) => box.id);
+
+  const addCopyButtons = (within) => {
+    for (const command of within.querySelectorAll(".command")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = words.copy;
+      button.setAttribute("aria-label", words.copy + ": " + command.textContent.slice(0, 200));
+      command.after(button);
+    }
+  };
+
+  const copy = async (text, source) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    // A page that is not on loopback nor behind TLS has no clipboard: the old way.
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    document.execCommand("copy");
+  };
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button.copy");
+    if (!button) return;
+    const source = button.previousElementSibling;
+    await copy(source.textContent, source);
+    button.textContent = words.copied;
+    setTimeout(() => { button.textContent = words.copy; }, 1500);
+  });
+
+  // Somebody who reads or writes in a part keeps it as it is.
+  const isInUse = (part) => {
+    const selection = getSelection();
+    const selects = !selection.isCollapsed && part.contains(selection.anchorNode);
+    return selects || (part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button"));
+  };
+
+  const swap = (text) => {
+    const fresh = new DOMParser().parseFromString(text, "text/html");
+    for (const part of fresh.querySelectorAll("[data-etag]")) {
+      const old = document.getElementById(part.id);
+      if (!old || old.dataset.etag === part.dataset.etag || isInUse(old)) continue;
+      const boxes = open(old);
+      const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+      old.replaceChildren(...part.childNodes);
+      old.dataset.etag = part.dataset.etag;
+      addCopyButtons(old);
+      for (const box of boxes) document.getElementById(box)?.setAttribute("open", "");
+      if (focused) [...old.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focused)?.focus();
+    }
+    document.title = fresh.title;
+    const icon = document.querySelector("link[rel=icon]");
+    icon.href = fresh.querySelector("link[rel=icon]").href;
+  };
+
+  // A page that gets no answer must not go on looking green.
+  const lose = (isLost) => {
+    const said = document.getElementById("lost");
+    if (isLost === !said.hidden) return;
+    said.hidden = !isLost;
+    said.textContent = isLost ? words.lost : "";
+    body.classList.toggle("is-lost", isLost);
+    if (isLost) document.title = "? " + words.lost;
+  };
+
+  let tag = null;
+  const renew = async () => {
+    if (document.hidden) return;
+    try {
+      const headers = tag ? { "If-None-Match": tag } : {};
+      const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "error" });
+      if (answer.status !== 200 && answer.status !== 304) throw new Error(String(answer.status));
+      if (answer.status === 200) {
+        tag = answer.headers.get("ETag");
+        swap(await answer.text());
+      }
+      lose(false);
+    } catch {
+      lose(true);
+    }
+  };
+
+  addCopyButtons(document);
+  const seconds = Number(words.renew);
+  if (seconds > 0) {
+    setInterval(renew, seconds * 1000);
+    document.addEventListener("visibilitychange", renew);
+  }
+})();

@@ -1,0 +1,193 @@
+# The pages of espelho.
+
+page-menu = Pages
+page-menu-now = Now
+page-skip = Skip to content
+page-copy = Copy
+page-copied = Copied
+page-lost = The service does not answer: what is below is old.
+page-not-found = Not found
+page-unknown-store-next = Stores are the files stores/NAME.toml of the configuration. See the ones that exist:
+page-title-warnings = ! espelho: { $count ->
+    [one] 1 warning
+   *[other] { $count } warnings
+}
+page-no-status = without a status
+page-none = none
+page-and-more = and { $count } more
+
+# The four numbers.
+page-numbers = Today in numbers
+page-dispatch = Dispatch today
+page-late = { $count ->
+    [one] 1 is late:
+   *[other] { $count } are late:
+}
+page-none-late = none is late
+page-invoices = Waiting for NF-e
+page-invoices-note = in preparation, without an invoice
+page-to-shop = ERP → shop
+page-oldest = to be sent; the oldest for { $span }
+page-nothing-open = nothing to be sent
+page-not-done = { $count } not done
+page-on-hold = { $count } on hold
+page-in-doubt = { $count } in doubt
+page-to-erp = Shop → ERP
+page-not-taken = orders that the ERP has not taken
+page-webhooks-open = webhooks to be handled
+page-takes-none = the ERP notes no orders in erp_orders
+page-backlog = { $count ->
+    [0] no webhook in the queue
+    [one] 1 webhook in the queue
+   *[other] { $count } webhooks in the queue
+}
+
+# To be done now.
+page-todo = To do now
+page-mend-retry = Try again
+page-mend-ignore = Give up
+page-mend-release = Release
+page-mend-look = See each one
+page-mend-resume = Resume
+page-mend-login = Test the password
+page-mend-move = Move the webhook here
+page-mend-doctor = Diagnose
+page-mend-resync = Reconcile now
+page-mend-status = See the store
+page-mend-start = Start the service
+page-mend-clock = Set the clock
+
+page-alarm-service-stopped = service stopped
+page-alarm-disk-full = disk full
+page-alarm-database-busy = database locked
+page-alarm-database-unreachable = database takes no writes
+page-alarm-database-read-only = database is read-only
+page-alarm-database-replaced = database file was replaced
+page-alarm-clock-wrong = wrong clock
+page-alarm-marketplace-unreachable = marketplace does not answer
+page-alarm-marketplace-errors = marketplace answers with errors
+page-alarm-throttled = marketplace refuses requests
+page-alarm-credential-refused = username or password refused
+page-alarm-foreign-login = another program uses the credential
+page-alarm-scope-missing = the credential lacks abilities
+page-alarm-webhooks-missing = webhooks do not arrive
+page-alarm-webhook-elsewhere = webhook at another address
+page-alarm-webhooks-unverified = webhooks with an unknown signature
+page-alarm-not-held = nobody works on the store
+page-alarm-run-failed = reconciliation stopped
+page-alarm-token-expires = token ends soon
+page-alarm-unknown-store = unknown store
+page-alarm-failed = not done
+page-alarm-held = held by a guard
+page-alarm-doubtful = without proof of the outcome
+page-alarm-waiting = waiting for more than an hour
+page-alarm-late = behind its promise
+page-alarm-deadline = deadline past or near
+page-alarm-fiscal-gate = waiting for NF-e
+page-alarm-paused = paused
+
+# The last hour and the charts.
+page-hour = The last 60 minutes
+page-beats = { $store }: of the last 60 minutes, { $proved } ok, { $warned } with a warning, { $broken } with a failure, { $unproved } without proof
+page-fact-read = read { $span } ago
+page-fact-orders = { $count ->
+    [one] 1 order
+   *[other] { $count } orders
+}
+page-statuses = Open orders
+page-deadlines = Deadlines of the next 24 hours
+page-deadlines-said = Dispatch: { $ship_past } past and { $ship } within 24 hours. Invoice: { $invoice_past } past and { $invoice } within 24 hours.
+page-past = past
+page-lanes = Requests to the marketplace
+page-behind = Behind the scenes
+
+# The lists and the page of an order.
+page-orders = Orders
+page-errors = Errors
+page-queue = Queue
+page-webhooks = Webhooks
+page-search = Search
+page-search-hint = Order, SKU, command or shipment
+page-search-empty = Write the number of an order, a SKU, the number of a command, of a shipment or of the ERP.
+page-search-none = Nothing has the name { $asked }: check the number or the SKU.
+page-no-orders = no order in this list
+page-no-webhooks = no webhook is kept
+page-list-open = Open
+page-list-not-taken = Not taken by the ERP
+page-first-rows = Only the first { $count }; the tables have all.
+page-order = Order
+page-status = Status
+page-total = Total
+page-placed = Placed
+page-ship-by = Dispatch by
+page-is-late = past
+page-causes = By cause
+page-waiting = Waiting (goes on by itself)
+page-count = How many
+page-cause = Cause
+page-names = Which
+page-since = Since
+page-what = What
+page-error = Reason and next step
+page-all = All
+page-delivery = Delivery
+page-event = Event
+page-arrived = Arrived
+page-handled = Handled
+page-delivery-open = in the queue
+page-delivery-handled = handled
+page-label = label { $label }
+page-labels = Labels
+page-void = void
+page-facts = Facts
+page-timeline = Timeline
+page-support = Copy for support
+page-support-note = Instants, states and codes; nothing about people.
+page-missing = not found at the marketplace since { $since }, confirmed { $count } times
+page-unknown-thing = espelho does not know { $asked }.
+page-unknown-thing-next = Check the number and the store; the search looks in all of them.
+page-several-stores = Order { $number } exists in more than one store.
+page-several-stores-next = Choose the store:
+page-not-found-next = This address leads nowhere. Begin at:
+page-unavailable = The database does not answer now.
+page-unavailable-next = Try again in a few seconds; the first page says what is wrong.
+
+# The acts of operators.
+page-acts = Acts
+page-no-acts = no act yet
+page-login = Log in
+page-logout = Log out
+page-token = Operator's token
+page-login-wrong = Unknown token.
+page-login-wait = Too many tries: wait a minute.
+page-mend-replay = Handle again
+page-mend-pause = Pause
+page-act-replay = { $count ->
+    [one] Handle 1 webhook again?
+   *[other] Handle { $count } webhooks again?
+}
+page-act-pause = { $count ->
+    [one] Pause 1 store
+   *[other] Pause { $count } stores
+} ({ $scope }) for { $minutes } minutes? Nothing is lost: what waits is caught up with later.
+page-act-resume = { $count ->
+    [one] End 1 pause?
+   *[other] End { $count } pauses?
+}
+page-act-confirm = Confirm
+page-act-cancel = Back
+page-act-login = To act here, log in with your operator's token. The command line below does the same.
+page-act-viewer = { $name } may only look. The command line below does the same, for whoever has access to the machine.
+page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl restart espelho. The command line does the same.
+page-act-form = This form is of another session: go back to the page and try again.
+page-act-not-allowed = This person may not act: see the file of operators.
+page-act-done = { $count ->
+    [one] Done: 1 row.
+   *[other] Done: { $count } rows.
+}
+page-when = When
+page-who = Who
+page-before = Before
+page-after = After
+page-cut-short = cut short
+page-act = Act

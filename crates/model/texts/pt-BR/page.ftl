@@ -1,0 +1,196 @@
+# As páginas do espelho.
+
+page-menu = Páginas
+page-menu-now = Agora
+page-skip = Ir ao conteúdo
+page-copy = Copiar
+page-copied = Copiado
+page-lost = Sem resposta do serviço: o que está abaixo é antigo.
+page-not-found = Não encontrado
+page-unknown-store-next = As lojas são os arquivos stores/NOME.toml da configuração. Veja as que existem:
+page-title-warnings = ! espelho: { $count ->
+    [one] 1 aviso
+   *[other] { $count } avisos
+}
+page-no-status = sem situação
+page-none = nenhum
+page-and-more = e mais { $count }
+
+# Os quatro números.
+page-numbers = Hoje em números
+page-dispatch = Despachar hoje
+page-late = { $count ->
+    [one] 1 atrasado:
+   *[other] { $count } atrasados:
+}
+page-none-late = nenhum atrasado
+page-invoices = Esperando NF-e
+page-invoices-note = em preparação, sem nota fiscal
+page-to-shop = ERP → loja
+page-oldest = por enviar; o mais antigo há { $span }
+page-nothing-open = nada por enviar
+page-not-done = { $count } com falha
+page-on-hold = { $count ->
+    [one] 1 retido
+   *[other] { $count } retidos
+}
+page-in-doubt = { $count } em dúvida
+page-to-erp = Loja → ERP
+page-not-taken = pedidos que o ERP ainda não pegou
+page-webhooks-open = webhooks por tratar
+page-takes-none = o ERP não registra pedidos em erp_orders
+page-backlog = { $count ->
+    [0] nenhum webhook na fila
+    [one] 1 webhook na fila
+   *[other] { $count } webhooks na fila
+}
+
+# Para fazer agora.
+page-todo = Para fazer agora
+page-mend-retry = Tentar de novo
+page-mend-ignore = Desistir
+page-mend-release = Liberar
+page-mend-look = Ver um por um
+page-mend-resume = Continuar
+page-mend-login = Testar a senha
+page-mend-move = Trazer o webhook
+page-mend-doctor = Diagnosticar
+page-mend-resync = Conciliar agora
+page-mend-status = Ver a loja
+page-mend-start = Iniciar o serviço
+page-mend-clock = Acertar o relógio
+
+page-alarm-service-stopped = serviço parado
+page-alarm-disk-full = disco cheio
+page-alarm-database-busy = banco de dados bloqueado
+page-alarm-database-unreachable = banco de dados não grava
+page-alarm-database-read-only = banco de dados somente para leitura
+page-alarm-database-replaced = arquivo do banco trocado
+page-alarm-clock-wrong = relógio errado
+page-alarm-marketplace-unreachable = marketplace não responde
+page-alarm-marketplace-errors = marketplace responde com erro
+page-alarm-throttled = marketplace recusa chamadas
+page-alarm-credential-refused = usuário ou senha recusados
+page-alarm-foreign-login = outro programa usa a credencial
+page-alarm-scope-missing = faltam permissões à credencial
+page-alarm-webhooks-missing = webhooks não chegam
+page-alarm-webhook-elsewhere = webhook em outro endereço
+page-alarm-webhooks-unverified = webhooks com assinatura desconhecida
+page-alarm-not-held = ninguém cuida da loja
+page-alarm-run-failed = conciliação parou
+page-alarm-token-expires = token perto do fim
+page-alarm-unknown-store = loja desconhecida
+page-alarm-failed = com falha
+page-alarm-held = retidos por uma proteção
+page-alarm-doubtful = sem prova do resultado
+page-alarm-waiting = esperam há mais de uma hora
+page-alarm-late = atrasado
+page-alarm-deadline = prazo vencido ou perto de vencer
+page-alarm-fiscal-gate = esperam NF-e
+page-alarm-paused = em pausa
+
+# A última hora e os gráficos.
+page-hour = Últimos 60 minutos
+page-beats = { $store }: dos últimos 60 minutos, { $proved } em dia, { $warned } com aviso, { $broken } com falha, { $unproved } sem prova
+page-fact-read = lido há { $span }
+page-fact-orders = { $count ->
+    [one] 1 pedido
+   *[other] { $count } pedidos
+}
+page-statuses = Pedidos em aberto
+page-deadlines = Prazos das próximas 24 horas
+page-deadlines-said = Despacho: { $ship_past } vencidos e { $ship } nas próximas 24 horas. Nota fiscal: { $invoice_past } vencidos e { $invoice } nas próximas 24 horas.
+page-past = vencido
+page-lanes = Chamadas ao marketplace
+page-behind = Por trás das cenas
+
+# As listas e a página de um pedido.
+page-orders = Pedidos
+page-errors = Erros
+page-queue = Fila
+page-webhooks = Webhooks
+page-search = Busca
+page-search-hint = Pedido, SKU, comando ou envio
+page-search-empty = Escreva um número de pedido, um SKU, o número de um comando, de um envio ou do ERP.
+page-search-none = Nada tem o nome { $asked }: confira o número ou o SKU.
+page-no-orders = nenhum pedido nesta lista
+page-no-webhooks = nenhum webhook guardado
+page-list-open = Em aberto
+page-list-not-taken = O ERP não pegou
+page-first-rows = Só os primeiros { $count }; as tabelas têm todos.
+page-order = Pedido
+page-status = Situação
+page-total = Total
+page-placed = Feito em
+page-ship-by = Despachar até
+page-is-late = atrasado
+page-causes = Por causa
+page-waiting = Espera (continua sozinho)
+page-count = Quantos
+page-cause = Causa
+page-names = Quais
+page-since = Desde
+page-what = O quê
+page-error = Motivo e próximo passo
+page-all = Tudo
+page-delivery = Entrega
+page-event = Evento
+page-arrived = Chegou em
+page-handled = Tratado em
+page-delivery-open = na fila
+page-delivery-handled = tratados
+page-label = etiqueta { $label }
+page-labels = Etiquetas
+page-void = sem valor
+page-facts = Dados
+page-timeline = Linha do tempo
+page-support = Copiar para o suporte
+page-support-note = Horas, situações e códigos; nada sobre pessoas.
+page-missing = não encontrado no marketplace desde { $since }, confirmado { $count } vezes
+page-unknown-thing = O espelho não conhece { $asked }.
+page-unknown-thing-next = Confira o número e a loja; a busca procura em todas.
+page-several-stores = O pedido { $number } existe em mais de uma loja.
+page-several-stores-next = Escolha a loja:
+page-not-found-next = Este endereço não leva a nada. Comece por:
+page-unavailable = O banco de dados não responde agora.
+page-unavailable-next = Tente de novo em alguns segundos; a primeira página diz o que há.
+
+# Os atos dos operadores.
+page-acts = Ações
+page-no-acts = nenhuma ação ainda
+page-login = Entrar
+page-logout = Sair
+page-token = Senha de operador (token)
+page-login-wrong = Senha desconhecida.
+page-login-wait = Tentativas demais: espere um minuto.
+page-mend-replay = Tratar de novo
+page-mend-pause = Pausar
+page-act-replay = { $count ->
+    [one] Tratar de novo 1 webhook?
+   *[other] Tratar de novo { $count } webhooks?
+}
+page-act-pause = { $count ->
+    [one] Pausar 1 loja
+   *[other] Pausar { $count } lojas
+} ({ $scope }) por { $minutes } minutos? Nada se perde: o que espera é recuperado depois.
+page-act-resume = { $count ->
+    [one] Encerrar 1 pausa?
+   *[other] Encerrar { $count } pausas?
+}
+page-act-confirm = Confirmar
+page-act-cancel = Voltar
+page-act-login = Para agir aqui, entre com a sua senha de operador. A linha de comando abaixo faz o mesmo.
+page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo, para quem tem acesso à máquina.
+page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl restart espelho. A linha de comando faz o mesmo.
+page-act-form = Este formulário é de outra sessão: volte à página e tente de novo.
+page-act-not-allowed = Esta pessoa não pode agir: veja o arquivo de operadores.
+page-act-done = { $count ->
+    [one] Feito: 1 registro.
+   *[other] Feito: { $count } registros.
+}
+page-when = Quando
+page-who = Quem
+page-before = Antes
+page-after = Depois
+page-cut-short = interrompido
+page-act = Agir

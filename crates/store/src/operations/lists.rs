@@ -1,0 +1,259 @@
+//! Lists for the pages: orders that share a need, intents by state, the newest deliveries, and what bears a name in any
+//! store. Each is one statement, with a limit.
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{
+    Error,
+    driver::Row,
+    operations::{History, Overviews},
+};
+
+const COLUMNS: &str =
+    "o.store, o.order_number, COALESCE(o.status, ''), CAST(o.total_order AS TEXT), o.created_at, o.ship_by";
+
+/// The statements of [`OrderList`], in its order. `$1` is a store or nothing, `$2` a status or nothing.
+pub(crate) static ORDERS: std::sync::LazyLock<[String; 4]> = std::sync::LazyLock::new(|| {
+    let whose = "WHERE ($1 = '' OR o.store = $1) AND ($2 = '' OR o.status = $2) AND o.gone_at IS NULL";
+    let list = |from: &str, and: &str, by: &str| {
+        format!("SELECT {COLUMNS} FROM {from} {whose}{and} ORDER BY {by}, o.store, o.order_number LIMIT $3")
+    };
+    [
+        list(
+            "orders o",
+            " AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')",
+            "COALESCE(o.ship_by, o.created_at)",
+        ),
+        list(
+            "v_deadlines d JOIN orders o ON o.store = d.store AND o.order_number = d.key",
+            " AND d.kind = 'ship_by' AND d.at < $4",
+            "o.ship_by",
+        ),
+        list(
+            "orders o",
+            " AND o.status = 'preparing' AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
+             AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL)",
+            "COALESCE(o.ship_by, o.created_at)",
+        ),
+        list(
+            "orders o",
+            " AND COALESCE(o.status, '') NOT IN ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', \
+             'payment_expired', 'pickup_expired') AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = o.store \
+             AND e.order_number = o.order_number)",
+            "o.created_at",
+        ),
+    ]
+});
+
+/// The ERP's rows in one state, or all that are not done. `$1` is a store or nothing, `$2` a state or nothing.
+pub(crate) const QUEUE: &str = "SELECT store, entity, substr(key, 1, 1000), state, COALESCE(substr(code, 1, 200), ''), \
+    COALESCE(substr(error, 1, 2000), ''), COALESCE(substr(hint, 1, 2000), ''), since, substr(subject, 1, 1000) FROM ( \
+    SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code AS code, error, hint, \
+    updated_at AS since, sku AS subject FROM erp_stock WHERE state IN ('new', 'waiting', 'sending') \
+    UNION ALL SELECT store, 'stock', sku || '/' || location_id, state, error_code, error, hint, updated_at, sku \
+    FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku \
+    FROM erp_prices WHERE state IN ('new', 'waiting', 'sending') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku \
+    FROM erp_prices WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
+    key FROM commands WHERE state IN ('new', 'waiting', 'sending') \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
+    key FROM commands WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful')) AS undone \
+    WHERE ($1 = '' OR store = $1) AND ($2 = '' OR state = $2) ORDER BY since, store, entity, key LIMIT $3";
+
+/// The newest deliveries. `$1` is a store or nothing, `$2` an event or nothing, `$3` is `open`, `handled` or nothing.
+pub(crate) const DELIVERIES: &str = "SELECT id, store, received_at, event, handled_at FROM webhook_inbox \
+    WHERE ($1 = '' OR store = $1) AND ($2 = '' OR event = $2) \
+    AND ($3 = '' OR ($3 = 'open' AND handled_at IS NULL) OR ($3 = 'handled' AND handled_at IS NOT NULL)) \
+    ORDER BY id DESC LIMIT $4";
+
+/// What bears a name, in each store by its keys.
+pub(crate) const FIND: &str = "SELECT t.store, 'order' AS entity, t.order_number AS key FROM stores s JOIN orders t \
+    ON t.store = s.store AND t.order_number = $1 \
+    UNION SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s JOIN products t ON t.store = s.store \
+    AND t.sku = $1 \
+    UNION SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s JOIN products t ON t.store = s.store \
+    AND t.id = $1 \
+    UNION SELECT t.store, 'product', t.sku FROM stores s JOIN erp_stock t ON t.store = s.store AND t.sku = $1 \
+    UNION SELECT t.store, 'product', t.sku FROM stores s JOIN erp_prices t ON t.store = s.store AND t.sku = $1 \
+    UNION SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM shipments t WHERE t.id = $1 \
+    OR t.tracking_code = $1 \
+    UNION SELECT t.store, 'order', t.order_number FROM shipment_labels t WHERE t.id = $1 \
+    UNION SELECT t.store, 'order', t.order_number FROM erp_orders t JOIN stores s ON s.store = t.store \
+    WHERE t.erp_id = $1 \
+    UNION SELECT t.store, 'campaign', t.id FROM stores s JOIN campaigns t ON t.store = s.store AND t.id = $1 \
+    UNION SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE CAST(id AS TEXT) = $1 \
+    ORDER BY 2, 1, 3 LIMIT 200";
+
+/// The files of an order's labels.
+pub(crate) const LABEL_FILES: &str = "SELECT label_id, file, void_at IS NOT NULL FROM label_files \
+    WHERE store = $1 AND order_number = $2 ORDER BY fetched_at DESC, file";
+
+/// Orders with the same need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderList {
+    /// All open ones.
+    Open,
+    /// Those to dispatch before an instant, late ones first.
+    Dispatch(DateTime<Utc>),
+    /// Those in preparation without a fiscal document that counts.
+    AwaitingInvoice,
+    /// Those that the ERP has not taken, as in `v_orders_new`.
+    NotTaken,
+}
+
+/// An order in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedOrder {
+    /// Its store.
+    pub store: String,
+    /// Its number.
+    pub number: String,
+    /// Its status; empty if it has none.
+    pub status: String,
+    /// Its total.
+    pub total: Option<rust_decimal::Decimal>,
+    /// When it was placed.
+    pub created_at: Option<DateTime<Utc>>,
+    /// When it is to be dispatched.
+    pub ship_by: Option<DateTime<Utc>>,
+}
+
+/// A row of the ERP that is not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedRow {
+    /// Its store.
+    pub store: String,
+    /// `stock`, `price` or `command`.
+    pub entity: String,
+    /// Its key.
+    pub key: String,
+    /// Its state.
+    pub state: String,
+    /// The cause's code, or nothing.
+    pub code: String,
+    /// The cause, or nothing.
+    pub error: String,
+    /// The next step, or nothing.
+    pub hint: String,
+    /// Since when, if the row has a readable time.
+    pub since: Option<DateTime<Utc>>,
+    /// The SKU, the order or another key that it is about.
+    pub subject: String,
+}
+
+impl Overviews<'_> {
+    /// Up to `limit` orders of a list, of one store or of all, of one status or of any.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn orders(
+        self,
+        list: OrderList,
+        store: Option<&StoreKey>,
+        status: &str,
+        limit: u32,
+    ) -> Result<Vec<ListedOrder>, Error> {
+        let mut values =
+            vec![store.map_or("", StoreKey::as_str).into(), status.into(), i64::from(limit).into()];
+        let at = match list {
+            OrderList::Open => 0,
+            OrderList::Dispatch(before) => {
+                values.push(before.into());
+                1
+            }
+            OrderList::AwaitingInvoice => 2,
+            OrderList::NotTaken => 3,
+        };
+        let rows = self.database.fetch_erp("list orders", &ORDERS[at], values).await?;
+        let order = |row: &Row| {
+            Ok(ListedOrder {
+                store: row.text(0)?,
+                number: row.text(1)?,
+                status: row.text(2)?,
+                total: row.optional_decimal(3)?,
+                created_at: row.optional_time(4)?,
+                ship_by: row.optional_time(5)?,
+            })
+        };
+        rows.iter().map(order).collect()
+    }
+
+    /// Up to `limit` rows of the ERP in one state, or all that are not done, the oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn queue(
+        self,
+        store: Option<&StoreKey>,
+        state: &str,
+        limit: u32,
+    ) -> Result<Vec<QueuedRow>, Error> {
+        let values = vec![store.map_or("", StoreKey::as_str).into(), state.into(), i64::from(limit).into()];
+        let rows = self.database.fetch_erp("list intents", QUEUE, values).await?;
+        let queued = |row: &Row| {
+            Ok(QueuedRow {
+                store: row.foreign_text(0)?,
+                entity: row.text(1)?,
+                key: row.foreign_text(2)?,
+                state: row.foreign_text(3)?,
+                code: row.foreign_text(4)?,
+                error: row.foreign_text(5)?,
+                hint: row.foreign_text(6)?,
+                // An ERP may write an unreadable time.
+                since: row.optional_time(7).ok().flatten(),
+                subject: row.foreign_text(8)?,
+            })
+        };
+        rows.iter().map(queued).collect()
+    }
+
+    /// Up to `limit` deliveries, the newest first: of one store or of all, of one event or of any, `open`, `handled` or
+    /// both.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn recent_deliveries(
+        self,
+        store: Option<&StoreKey>,
+        event: &str,
+        state: &str,
+        limit: u32,
+    ) -> Result<Vec<crate::DeliveryRow>, Error> {
+        let values = vec![
+            store.map_or("", StoreKey::as_str).into(),
+            event.into(),
+            state.into(),
+            i64::from(limit).into(),
+        ];
+        let rows = self.inbox.fetch("list deliveries", DELIVERIES, values).await?;
+        rows.iter().map(crate::inbox::replay::delivery_row).collect()
+    }
+}
+
+impl History<'_> {
+    /// Everything that bears a name, in any store: store, entity and key.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn find_anywhere(self, name: &str) -> Result<Vec<(String, String, String)>, Error> {
+        let rows = self.database.fetch_erp("find what bears a name", FIND, vec![name.into()]).await?;
+        rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?))).collect()
+    }
+
+    /// The files of an order's labels, the newest first: label, path from the state directory, and whether it is void.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn label_files_of(
+        self,
+        store: &StoreKey,
+        order: &str,
+    ) -> Result<Vec<(String, String, bool)>, Error> {
+        let values = vec![store.as_str().into(), order.into()];
+        let rows = self.database.fetch("read the files of labels", LABEL_FILES, values).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?, row.truth(2)?))).collect()
+    }
+}
