@@ -78,7 +78,7 @@ fn live(marketplace: &Marketplace, scratch: &Path, database: &Database) {
 
 fn pages(service: &Service, scratch: &Path, address: SocketAddr) {
     let store = std::fs::read_dir(scratch.join("stores")).unwrap().next().unwrap().unwrap().path();
-    let store = format!("/?store={}", store.file_stem().unwrap().display());
+    let store = format!("/lojas/{}", store.file_stem().unwrap().display());
     for path in ["/", &store, "/status", "/metrics", "/readyz"] {
         service.ask_and_tell(path);
     }

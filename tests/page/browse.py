@@ -4,6 +4,7 @@ import os
 import pathlib
 import sys
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import shop
@@ -83,7 +84,10 @@ def picture(page, name, width, scheme):
         page.evaluate("document.activeElement.blur()")
         height = 1500 if width == 360 else 1300
         page.set_viewport_size({"width": width, "height": height})
-        page.screenshot(path=str(PICTURES / f"{name}-{width}-{scheme}.png"))
+        file = PICTURES / f"{name}-{width}-{scheme}.png"
+        page.screenshot(path=str(file))
+        # 64 colours are enough for a page, and a fraction of the bytes.
+        Image.open(file).convert("RGB").quantize(64).save(file, optimize=True)
         page.set_viewport_size({"width": width, "height": 740 if width == 360 else 900})
 
 

@@ -107,7 +107,7 @@ impl Act {
         let (count, rows, question) = match &self.what {
             What::Decide { decision, .. } => {
                 let rows = self.rows(store).await?;
-                (rows.len(), rows.iter().map(named).collect(), decision.question(rows.len()))
+                (rows.len(), rows.iter().map(named).collect(), question(*decision, rows.len()))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -205,6 +205,15 @@ impl Act {
             }
             _ => Ok(Vec::new()),
         }
+    }
+}
+
+/// Returns the question before a decision, to which a button is the answer.
+fn question(decision: Decision, rows: usize) -> Text {
+    match decision {
+        Decision::Release => text!("page-act-release", count = rows),
+        Decision::Retry | Decision::BringBack => text!("page-act-retry", count = rows),
+        Decision::Ignore => text!("page-act-ignore", count = rows),
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0061_known_states",
     "0062_noticed_changes",
     "0070_api_requests",
+    "0080_actions",
 );
 
 /// The second file, beside it.
@@ -101,6 +102,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0061_known_states",
     "0062_noticed_changes",
     "0070_api_requests",
+    "0080_actions",
 );
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ use crate::page::{bounds, end_of_day};
 const MAX_AGE: Duration = Duration::from_secs(3);
 /// Figures stay valid for this multiple of the time that they took: counting needs at most a twentieth of the time.
 const SHARE: u32 = 20;
-/// Figures that nobody has asked for in this time are forgotten.
-const KEPT: Duration = Duration::from_secs(600);
-/// How long a page waits for its first figures.
-const FIRST: Duration = Duration::from_secs(3);
+/// Figures that nobody has asked for in this time are forgotten: nobody sees old ones as those of now.
+const KEPT: Duration = Duration::from_secs(60);
+/// How long a page waits for its first figures; a page without them says so, and has them when it renews itself.
+const FIRST: Duration = Duration::from_millis(25);
 
 /// The figures of each store that somebody looks at, and of all.
 pub(crate) struct FigureCache {

@@ -402,7 +402,7 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
     let known = [espelho_model::StoreKey::new("loja-1").unwrap()];
     let act = Act::read(&asked, &known).unwrap();
     let preview = || Preview {
-        question: espelho_model::text!("wishes-decide-retry", rows = 70),
+        question: espelho_model::text!("page-act-retry", count = 70),
         count: 70,
         rows: vec![EVIL.into()],
     };

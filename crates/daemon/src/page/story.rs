@@ -39,6 +39,13 @@ struct Moment {
     next: Option<String>,
 }
 
+/// What needs attention, or waits and goes on by itself.
+struct Concern {
+    said: String,
+    next: Option<String>,
+    is_bad: bool,
+}
+
 /// A list beside the timeline.
 struct Part {
     title: String,
@@ -61,8 +68,7 @@ struct StoryPage {
     store_href: String,
     status: Option<String>,
     state: String,
-    /// What needs attention: a sentence and its next step.
-    troubles: Vec<(String, Option<String>)>,
+    troubles: Vec<Concern>,
     facts: Vec<String>,
     parts: Vec<Part>,
     labels: Vec<Label>,
@@ -107,20 +113,22 @@ pub(crate) fn story(seen: &Story<'_>, reader: &Reader) -> Page {
 }
 
 /// Returns what waits, what is missing and what failed.
-fn troubles(seen: &Story<'_>, words: Words) -> Vec<(String, Option<String>)> {
+fn troubles(seen: &Story<'_>, words: Words) -> Vec<Concern> {
+    let waits = |said: &Text| Concern { said: words.say(said), next: None, is_bad: false };
     let knowledge = seen.knowledge;
     let missing = knowledge.missing.iter().map(|missing| {
         let said = text!("page-missing", since = missing.since, count = missing.confirmations);
-        (words.say(&said), None)
+        waits(&said)
     });
     let waiting = knowledge.waiting.iter().map(|row| {
         let age = Arg::Seconds(row.since.map_or(0, |since| (seen.now - since).num_seconds()));
         let (reason, code) = (shown(&row.reason), row.code.as_str());
-        (words.say(&text!("explain-waiting", age = age, reason = reason, code = code)), None)
+        waits(&text!("explain-waiting", age = age, reason = reason, code = code))
     });
     let errors = knowledge.errors.iter().map(|row| {
         let said = text!("explain-failed", error = shown(&row.error), code = row.code.as_str());
-        (words.say(&said), Some(shown(&row.hint)).filter(|hint| !hint.is_empty()))
+        let next = Some(shown(&row.hint)).filter(|hint| !hint.is_empty());
+        Concern { said: words.say(&said), next, is_bad: true }
     });
     missing.chain(waiting).chain(errors).collect()
 }

@@ -191,3 +191,15 @@ page-before = Before
 page-after = After
 page-cut-short = cut short
 page-act = Act
+page-act-retry = { $count ->
+    [one] Try 1 row again?
+   *[other] Try { $count } rows again?
+}
+page-act-release = { $count ->
+    [one] Release 1 row, once?
+   *[other] Release { $count } rows, once?
+}
+page-act-ignore = { $count ->
+    [one] Give up 1 row?
+   *[other] Give up { $count } rows?
+}

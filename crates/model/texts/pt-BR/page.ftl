@@ -194,3 +194,15 @@ page-before = Antes
 page-after = Depois
 page-cut-short = interrompido
 page-act = Agir
+page-act-retry = { $count ->
+    [one] Tentar de novo 1 registro?
+   *[other] Tentar de novo { $count } registros?
+}
+page-act-release = { $count ->
+    [one] Liberar 1 registro, uma vez?
+   *[other] Liberar { $count } registros, uma vez?
+}
+page-act-ignore = { $count ->
+    [one] Desistir de 1 registro?
+   *[other] Desistir de { $count } registros?
+}
