@@ -38,7 +38,7 @@ pub(crate) struct ColumnFault {
 
 impl ColumnFault {
     /// Returns the fault of a value that breaks a rule.
-    fn rule(column: &'static str, value: impl ToString, rule: Text) -> Self {
+    fn rule(column: &'static str, value: &impl ToString, rule: Text) -> Self {
         let text = text!("value-rule", field = column, value = value.to_string(), rule = rule);
         Self { column, text }
     }
@@ -136,7 +136,7 @@ pub(crate) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
 /// Refuses a row of `erp_stock` with an impossible level.
 pub(crate) fn level(quantity: Decimal) -> Result<(), ColumnFault> {
     match quantity < Decimal::ZERO {
-        true => Err(ColumnFault::rule("quantity", quantity, text!("value-rule-zero-or-more"))),
+        true => Err(ColumnFault::rule("quantity", &quantity, text!("value-rule-zero-or-more"))),
         false => Ok(()),
     }
 }
@@ -153,20 +153,20 @@ pub(crate) fn tier(
         return Err(ColumnFault { column: "price", text: text!("files-no-price") });
     }
     if min_quantity < 1 {
-        return Err(ColumnFault::rule("min_quantity", min_quantity, text!("value-rule-one-or-more")));
+        return Err(ColumnFault::rule("min_quantity", &min_quantity, text!("value-rule-one-or-more")));
     }
     if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
-        return Err(ColumnFault::rule("price", price, text!("value-rule-zero-or-more")));
+        return Err(ColumnFault::rule("price", &price, text!("value-rule-zero-or-more")));
     }
     let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
     if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
-        return Err(ColumnFault::rule("discount_percent", percent, text!("value-rule-discount")));
+        return Err(ColumnFault::rule("discount_percent", &percent, text!("value-rule-discount")));
     }
     if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
         return Err(ColumnFault { column: "package_*", text: text!("files-four-measures") });
     }
     match measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
-        Some(measure) => Err(ColumnFault::rule("package_*", measure, text!("value-rule-above-zero"))),
+        Some(measure) => Err(ColumnFault::rule("package_*", &measure, text!("value-rule-above-zero"))),
         None => Ok(()),
     }
 }

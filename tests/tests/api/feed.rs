@@ -28,14 +28,16 @@ async fn the_feed_is_read_acknowledged_and_waited_for(kind: Kind) {
         .map(|row| row["seq"].parse().unwrap())
         .collect::<Vec<i64>>();
     told.sort_unstable();
-    assert_eq!(seqs, told);
-    assert!(seqs.len() > 20 && seqs.is_sorted());
+    // Sweeps go on meanwhile.
+    assert!(told.starts_with(&seqs), "{seqs:?} of {told:?}");
+    assert!(seqs.len() > 20);
 
     let (middle, last) = (seqs[10], *seqs.last().unwrap());
+    let never = i64::MAX;
     let ack = async |seq: i64| program.post("/consumers/erp/ack", &json!({ "seq": seq })).await;
     assert_eq!(ack(middle).await.body, json!({"name": "erp", "seq": middle}));
     assert_eq!(ack(1).await.body["seq"], middle, "it never goes back");
-    assert_eq!(ack(last + 1).await.problem(), (422, "unknown_seq"));
+    assert_eq!(ack(never).await.problem(), (422, "unknown_seq"));
     let next = program.get("/changes?consumer=erp&limit=1").await.body;
     assert_eq!(next["changes"][0]["seq"], seqs[11]);
     assert_eq!(program.get("/consumers").await.body["consumers"][0]["seq"], middle);
@@ -44,26 +46,32 @@ async fn the_feed_is_read_acknowledged_and_waited_for(kind: Kind) {
 
     // Nothing comes: the wait ends. Something comes: it is told at once.
     let begun = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
-    let waited = program.get(&format!("/changes?after={last}&wait=1")).await.body;
-    assert_eq!(waited, json!({"changes": [], "next": last}));
-    assert!(
-        std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap() - begun >= std::time::Duration::from_millis(900)
-    );
+    let waited = program.get(&format!("/changes?after={never}&wait=1")).await.body;
+    assert_eq!(waited, json!({"changes": [], "next": never}));
+    let took = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap() - begun;
+    assert!(took >= std::time::Duration::from_millis(900), "{took:?}");
     let waiting = tokio::spawn({
-        let (program, path) = (program.clone(), format!("/changes?after={last}&wait=30"));
-        async move { program.get(&path).await.body }
+        let program = program.clone();
+        async move {
+            let mut after = last;
+            loop {
+                let part = program.get(&format!("/changes?after={after}&wait=30")).await.body;
+                let changes = part["changes"].as_array().unwrap();
+                if changes.iter().any(|change| change["store"] == "outra") {
+                    return;
+                }
+                after = part["next"].as_i64().unwrap();
+            }
+        }
     });
-    let change = |store: &str| {
-        format!(
-            "INSERT INTO changes (store, entity, key, op, at) VALUES ('{store}', 'order', '1', 'update', '2026-11-20T12:00:00.000000Z')"
-        )
-    };
-    world.mirror.execute(&change("outra")).await;
-    let told = waiting.await.unwrap();
-    assert_eq!(told["changes"][0]["store"], "outra");
+    let columns = "store, entity, key, op, at";
+    let change = "'outra', 'order', '1', 'update', '2026-11-20T12:00:00.000000Z'";
+    world.mirror.execute(&format!("INSERT INTO changes ({columns}) VALUES ({change})")).await;
+    waiting.await.unwrap();
     // A token of another store passes over it.
-    let limited = world.program.with(LIMITED).get(&format!("/changes?after={last}&wait=0")).await.body;
-    assert_eq!(limited, json!({"changes": [], "next": told["next"]}));
+    let limited = world.program.with(LIMITED).get(&format!("/changes?after={last}&limit=1000")).await.body;
+    let stores = limited["changes"].as_array().unwrap().iter().map(|change| &change["store"]);
+    assert!(stores.into_iter().all(|store| store == "loja-1") && limited["next"].as_i64().unwrap() > last);
     world.ended().await;
 }
 

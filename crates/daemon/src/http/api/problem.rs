@@ -31,7 +31,11 @@ pub(super) struct RowFault {
 
 /// Why a request is not answered.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Problem {
+pub(super) struct Problem(Box<Details>);
+
+/// What a problem says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Details {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) text: Text,
@@ -60,9 +64,17 @@ struct Fault<'a> {
     detail: String,
 }
 
+impl std::ops::Deref for Problem {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
 impl Problem {
     pub(super) fn new(status: StatusCode, code: &'static str, text: Text) -> Self {
-        Self { status, code, text, faults: Vec::new(), header: None }
+        Self(Box::new(Details { status, code, text, faults: Vec::new(), header: None }))
     }
 
     pub(super) fn bad_request(code: &'static str, text: Text) -> Self {
@@ -80,11 +92,14 @@ impl Problem {
     /// Returns the problem of a batch with rows that cannot be written.
     pub(super) fn of_rows(faults: Vec<RowFault>) -> Self {
         let text = text!("http-rows", count = faults.len());
-        Self { faults, ..Self::unprocessable("invalid_rows", text) }
+        let mut problem = Self::unprocessable("invalid_rows", text);
+        problem.0.faults = faults;
+        problem
     }
 
-    pub(super) fn with(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self { header: Some((name, value)), ..self }
+    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.0.header = Some((name, value));
+        self
     }
 
     /// Returns the problem of a database that does not answer in time.

@@ -209,7 +209,8 @@ pub(super) async fn read(state: &State, body: Body) -> Result<Vec<u8>, Problem> 
         }
     };
     let is_too_large = |error: &axum::Error| {
-        std::error::Error::source(error).is_some_and(|source| source.is::<LengthLimitError>())
+        let source = std::error::Error::source(error);
+        source.and_then(|source| source.downcast_ref::<LengthLimitError>()).is_some()
     };
     match read {
         Ok(bytes) => Ok(bytes.to_vec()),
