@@ -25,7 +25,7 @@ use super::{
 const LONGEST_WAIT: u32 = 30;
 /// How often a waiting request looks: one look is one step into an index.
 const LOOK: Duration = Duration::from_millis(500);
-/// The longest name of a consumer, in bytes.
+/// The longest name of a consumer, in letters.
 const LONGEST_NAME: usize = 200;
 
 /// The parameters of the feed.
@@ -181,7 +181,7 @@ fn seq(body: &[u8]) -> Result<i64, Problem> {
 }
 
 fn consumer_name(name: &str) -> Result<String, Problem> {
-    let is_name = !name.trim().is_empty() && name.len() <= LONGEST_NAME && !name.contains('\0');
+    let is_name = !name.trim().is_empty() && name.chars().count() <= LONGEST_NAME && !name.contains('\0');
     is_name.then(|| name.to_owned()).ok_or_else(|| bad_name(name))
 }
 

@@ -73,7 +73,7 @@ fn key_text(least: usize) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::String, Type::Integer]))
         .min_length(Some(least))
-        .max_length(Some(body::LONGEST / 4))
+        .max_length(Some(body::LONGEST))
         .minimum(Some(0))
 }
 
@@ -349,7 +349,7 @@ parameters!(
         in_query(
             "consumer",
             "Begins after what this consumer has acknowledged.",
-            text().min_length(Some(1)).max_length(Some(50)).pattern(Some(r"\S"))
+            text().min_length(Some(1)).max_length(Some(200)).pattern(Some(r"\S"))
         ),
         in_query("after", "Begins after this number.", integer().minimum(Some(0))),
         limit(),
