@@ -1,0 +1,1 @@
+"""The day: what is needed to try the connector, and no part of it."""
