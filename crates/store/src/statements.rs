@@ -99,16 +99,17 @@ const PLAIN: &[&str] = &[
     erasures::BY_CUSTOMER,
     erasures::BY_NUMBER,
     erasures::BY_TEXT,
-    erasures::COMMANDS,
-    erasures::CONVERSATIONS,
+    erasures::ALL_FILES,
+    erasures::ALL_ORDERS,
+    erasures::FORGET_ALL_FILES,
+    erasures::ORDERS,
+    erasures::REMEMBER_EVERYONE,
     erasures::DROP_FAILURE,
     erasures::ERASED,
-    erasures::FAILURES,
     erasures::KNOWN,
     erasures::LEAVE_COMMAND,
     erasures::OCCURRENCES,
     erasures::RECORD,
-    erasures::VOID_LABELS,
     explain::CHANGES,
     explain::ERRORS,
     explain::ERRORS_OF,
@@ -327,7 +328,6 @@ const INBOX: &[&str] = &[
     erasures::BLANK_DELIVERY,
     erasures::BLANK_EFFECT,
     erasures::DELIVERIES,
-    erasures::EFFECTS,
     story::DELIVERIES,
     story::EFFECTS_UNDER,
     intents::release::DECIDED,
@@ -367,8 +367,12 @@ const WITH_KEYS: &[&str] = &[
     erased::AMONG,
     erased::CONVERSATIONS,
     erased::PEOPLE,
+    erasures::COMMANDS,
+    erasures::CONVERSATIONS,
+    erasures::FAILURES,
     erasures::FILES,
     erasures::FORGET_FILES,
+    erasures::VOID_LABELS,
     failures::CLEAR,
     missing::AMONG,
     missing::FORGET,
@@ -461,6 +465,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     let mut statements: Vec<String> = PLAIN.iter().map(|&sql| sql.to_owned()).collect();
     statements.extend(blanking::TOLD.as_flattened().iter().map(|&sql| sql.to_owned()));
     statements.extend(WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).map(with_key));
+    statements.extend(erasures::reads().map(|head| with_key(&head)));
     statements.extend(INSERTS.iter().flat_map(|insert| [1, 2].map(|rows| insert.sql(rows, places))));
     for mirror in MIRRORS {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));
@@ -483,13 +488,13 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     statements.extend(api::statements());
     statements.extend(mirrored_order::statements().map(str::to_owned));
     statements.extend(lists::ORDERS.iter().cloned());
-    statements.extend(explain::statements().chain(erasures::statements()).map(str::to_owned));
+    statements.extend(explain::statements().chain(erasures::updates()).map(str::to_owned));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
     on_inbox.extend([overview::BACKLOGS, overview::TOKENS].concat().iter().map(|&sql| sql.to_owned()));
-    on_inbox.extend([deliveries::HANDLED, replay::REPLAY].iter().map(with_key));
+    on_inbox.extend([deliveries::HANDLED, replay::REPLAY, erasures::EFFECTS].iter().map(with_key));
     on_inbox.extend([1, 2].map(|rows| deliveries::KEEP.sql(rows, places)));
     let count = statements.len() + on_inbox.len();
     for statement in statements {

@@ -1,5 +1,7 @@
 //! `espelho forget PERSON`: erases a person (LGPD, article 18) from everything that the mirror keeps (docs/PRIVACY.md).
 
+mod everyone;
+
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -45,7 +47,10 @@ pub(super) async fn run(cli: &Cli, arguments: &ForgetArgs) -> u8 {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let done = forget(&reading, arguments).await;
+    let done = match &arguments.person {
+        Some(person) => forget(&reading, arguments, person).await,
+        None => everyone::forget(&reading, cli, arguments).await,
+    };
     reading.store.close().await;
     match done {
         Ok(outcome) => {
@@ -59,8 +64,8 @@ pub(super) async fn run(cli: &Cli, arguments: &ForgetArgs) -> u8 {
     }
 }
 
-async fn forget(reading: &Reading, arguments: &ForgetArgs) -> Result<Outcome, Problem> {
-    let (erasures, asked) = (reading.store.erasures(), arguments.person.as_str());
+async fn forget(reading: &Reading, arguments: &ForgetArgs, asked: &str) -> Result<Outcome, Problem> {
+    let erasures = reading.store.erasures();
     let (mut people, mut erased_at) = (Vec::new(), None);
     for store in named(&reading.configuration, arguments.store.as_deref())? {
         match erasures.find(&store, asked).await? {
@@ -117,26 +122,23 @@ async fn count(reading: &Reading, store: &StoreKey, found: &FoundPerson) -> Resu
 }
 
 async fn erase(reading: &Reading, store: &StoreKey, found: &mut FoundPerson) -> Result<Erasure, Problem> {
-    let base = Place::to_read(&reading.configuration)?.base();
-    let folder = label_folder(&reading.configuration.installation.labels, &base);
+    let (erasures, folder) = (reading.store.erasures(), labels_of(reading)?);
     // First the files: where they cannot be removed, nothing is done by half.
-    remove_labels(reading, &folder, store, found).await?;
-    let erasure = reading.store.erasures().erase(store, found, &operator()).await?;
+    remove_files(&folder, store, &erasures.label_files(store, found).await?).await?;
+    let erasure = erasures.erase(store, found, &operator()).await?;
     // The service may have fetched one again until then.
-    remove_labels(reading, &folder, store, found).await?;
-    reading.store.erasures().forget_label_files(store, found).await?;
+    remove_files(&folder, store, &erasures.label_files(store, found).await?).await?;
+    erasures.forget_label_files(store, found).await?;
     Ok(erasure)
 }
 
-async fn remove_labels(
-    reading: &Reading,
-    folder: &LabelFolder,
-    store: &StoreKey,
-    found: &FoundPerson,
-) -> Result<(), Problem> {
-    let files = reading.store.erasures().label_files(store, found).await?;
-    let removed = folder.remove(store, &files).await;
-    removed.map_err(|error| {
+fn labels_of(reading: &Reading) -> Result<LabelFolder, Problem> {
+    let base = Place::to_read(&reading.configuration)?.base();
+    Ok(label_folder(&reading.configuration.installation.labels, &base))
+}
+
+async fn remove_files(folder: &LabelFolder, store: &StoreKey, files: &[String]) -> Result<(), Problem> {
+    folder.remove(store, files).await.map_err(|error| {
         let text = text!("forget-labels-kept", problem = error.to_string());
         Problem::new(Trouble::Failure, "labels_kept", &error, text)
     })

@@ -33,3 +33,6 @@ forget-ambiguous = This number may be two people: an order's and a customer's, o
     .next = Name the store (--store KEY), or the person by CPF, CNPJ or e-mail address
 forget-unfinished = An earlier erasure of this person did not come to its end; what was not blanked is not found by this name any more.
     .next = Run it again with the number of each of the person's orders
+forget-everyone-confirm = Erase the people of all { $orders } orders of the store { $store }, for good? (y/n)
+forget-everyone-not-confirmed = Nothing was erased: this needs a yes.
+    .next = espelho forget --everyone --store KEY --yes

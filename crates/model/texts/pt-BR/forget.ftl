@@ -33,3 +33,6 @@ forget-ambiguous = Este número pode ser de duas pessoas: de um pedido e de um c
     .next = Indique a loja (--store CHAVE), ou a pessoa por CPF, CNPJ ou e-mail
 forget-unfinished = Uma eliminação anterior desta pessoa não chegou ao fim; o que restou não se encontra mais por este dado.
     .next = Execute de novo com o número de cada pedido da pessoa
+forget-everyone-confirm = Apagar as pessoas de todos os { $orders } pedidos da loja { $store }, para sempre? (s/n)
+forget-everyone-not-confirmed = Nada foi apagado: isto precisa de um sim.
+    .next = espelho forget --everyone --store LOJA --yes

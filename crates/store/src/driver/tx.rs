@@ -142,6 +142,22 @@ impl Tx {
         Ok(rows)
     }
 
+    /// The same of rows that this transaction changes afterwards.
+    pub(crate) async fn fetch_in_for_update(
+        &mut self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
+        let lock = if matches!(self, Self::Postgres(_)) { " FOR UPDATE" } else { "" };
+        let mut rows = Vec::new();
+        for (sql, values) in in_lists(head, first, keys) {
+            rows.extend(self.fetch_with(operation, format!("{sql}{lock}"), values, Plan::Anew).await?);
+        }
+        Ok(rows)
+    }
+
     async fn fetch_with(
         &mut self,
         operation: &'static str,

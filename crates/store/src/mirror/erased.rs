@@ -17,11 +17,13 @@ use crate::{
     Error,
     driver::{Database, Insert, Tx, Value},
     mirror::page::PageTx,
+    operations::erasures::EVERYONE,
 };
 
 /// One look-up for a commit with deliveries of many stores.
-pub(crate) const ANYWHERE: &str = "SELECT order_number FROM erased_orders LIMIT 1";
-pub(crate) const ANY: &str = "SELECT order_number FROM erased_orders WHERE store = $1 LIMIT 1";
+pub(crate) const ANYWHERE: &str = "SELECT 1 FROM erased_orders UNION ALL SELECT 1 FROM erased_people LIMIT 1";
+pub(crate) const ANY: &str = "SELECT 1 FROM erased_orders WHERE store = $1 \
+    UNION ALL SELECT 1 FROM erased_people WHERE store = $1 LIMIT 1";
 pub(crate) const AMONG: &str = "SELECT order_number FROM erased_orders WHERE store = $1 AND order_number";
 pub(crate) const CONVERSATIONS: &str = "SELECT c.id FROM conversations AS c JOIN erased_orders AS e \
     ON e.store = c.store AND e.order_number = c.order_number WHERE c.store = $1 AND c.id";
@@ -118,6 +120,7 @@ impl PageTx<'_> {
             let person = Person::of(order.raw.as_str());
             let prints = person.identifiers().iter().map(|known| known.fingerprint(&key));
             of_person.extend(prints.map(|print| (print, *order)));
+            of_person.push((EVERYONE.to_owned(), *order));
         }
         let prints = of_person.iter().map(|(print, _)| print.clone()).collect();
         let rows = self.tx.fetch_in("recognize erased people", PEOPLE, &first, prints).await?;

@@ -235,7 +235,8 @@ conformance! {
         what_is_written_of_an_erased_order_has_no_person,
         an_older_order_of_an_erased_person_is_recognized_and_a_younger_one_is_not,
         a_person_is_found_by_each_identifier_with_all_orders,
-        what_stands_for_many_identifies_nobody;
+        what_stands_for_many_identifies_nobody,
+        everyone_in_a_store_is_erased_and_nobody_comes_back;
     privacy:
         what_the_policy_leaves_out_reaches_no_table,
         what_the_policy_keeps_is_kept_to_the_byte,

@@ -12,11 +12,12 @@ use std::sync::LazyLock;
 use crate::ColumnKind;
 
 /// Columns that are the service's own: fingerprints, the texts behind `error` and `hint`, the passes of a run.
-pub const HIDDEN_COLUMNS: [&str; 4] = ["listing_hash", "content_hash", "said", "passes"];
+pub const HIDDEN_COLUMNS: [&str; 5] = ["answered", "listing_hash", "content_hash", "said", "passes"];
 
 /// Tables and views that the API does not read: the service's own records. `changes` and `consumers` have routes of
 /// their own.
 pub const HIDDEN_TABLES: &[&str] = &[
+    "actions",
     "alarms",
     "api_requests",
     "audits",

@@ -1,6 +1,9 @@
 //! The rows of a person: which they are, and each without the person.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -11,40 +14,40 @@ use espelho_model::{
 use super::{ErasureCounts, FoundPerson};
 use crate::{
     Error, Op,
-    driver::{Tx, Value},
+    driver::{Database, Tx, Value},
     journal::effects::OF_ORDER,
     mirror::changes::{APPEND, TAKE_TURN},
     operations::Erasures,
 };
 
 pub(crate) const CONVERSATIONS: &str =
-    "SELECT id FROM conversations WHERE store = $1 AND order_number = $2 ORDER BY id";
+    "SELECT id, order_number FROM conversations WHERE store = $1 AND order_number";
 pub(crate) const OCCURRENCES: &str = "SELECT id, title, CAST(raw AS TEXT) FROM occurrences \
     WHERE store = $1 AND id > $2 ORDER BY id LIMIT 500";
 pub(crate) const BLANK_OCCURRENCE: &str =
     "UPDATE occurrences SET title = $3, raw = $4 WHERE store = $1 AND id = $2";
 pub(crate) const FAILURES: &str =
-    "SELECT resource, error, hint, said FROM sync_failures WHERE store = $1 AND key = $2";
+    "SELECT resource, error, hint, said, key FROM sync_failures WHERE store = $1 AND key";
 pub(crate) const DROP_FAILURE: &str =
     "DELETE FROM sync_failures WHERE store = $1 AND key = $2 AND resource = $3";
 pub(crate) const COMMANDS: &str = "SELECT id, kind, state, CAST(data AS TEXT) AS data FROM commands \
-    WHERE store = $1 AND key = $2 AND kind IN ('order.status', 'order.notes') AND data IS NOT NULL";
+    WHERE store = $1 AND kind IN ('order.status', 'order.notes') AND data IS NOT NULL AND key";
 /// A command whose data changes would be tried again; this one must not be.
 pub(crate) const LEAVE_COMMAND: &str =
     "UPDATE commands SET state = 'ignored' WHERE id = $1 AND state IN ('failed', 'held', 'doubtful')";
 pub(crate) const BLANK_COMMAND: &str = "UPDATE commands SET data = $2 WHERE id = $1";
 pub(crate) const VOID_LABELS: &str =
-    "UPDATE shipment_labels SET file = NULL WHERE store = $1 AND order_number = $2 AND file IS NOT NULL";
+    "UPDATE shipment_labels SET file = NULL WHERE store = $1 AND file IS NOT NULL AND order_number";
 pub(crate) const DELIVERIES: &str =
     "SELECT id, body FROM webhook_inbox WHERE store = $1 AND id > $2 ORDER BY id LIMIT 500";
 pub(crate) const BLANK_DELIVERY: &str = "UPDATE webhook_inbox SET body = $2 WHERE id = $1";
 /// Those under way are settled first; their answers are blanked when they arrive.
 pub(crate) const EFFECTS: &str = "SELECT id, request, evidence, answer, note FROM effects \
-    WHERE store = $1 AND key = $2 AND state NOT IN ('planned', 'sent') ORDER BY id";
+    WHERE store = $1 AND state NOT IN ('planned', 'sent') AND key";
 pub(crate) const BLANK_EFFECT: &str =
     "UPDATE effects SET request = $2, evidence = $3, answer = $4, note = $5 WHERE id = $1";
 /// Orders that one transaction blanks, so that the service's writes do not wait for long.
-const ORDERS_AT_ONCE: usize = 20;
+pub(super) const ORDERS_AT_ONCE: usize = 32;
 /// A table with rows of an order, or of a conversation about one.
 struct PersonalTable {
     name: &'static str,
@@ -84,7 +87,7 @@ const fn of_order(
     PersonalTable { name, parent: "order_number", id, texts, objects }
 }
 
-/// The statements of a table: the rows of a parent, and one row without the person.
+/// The statements of a table: the rows of some parents, and one row without the person.
 struct Statements {
     table: PersonalTable,
     rows: String,
@@ -100,14 +103,20 @@ static STATEMENTS: LazyLock<[Statements; 11]> = LazyLock::new(|| {
         let columns = texts.iter().copied().chain(objects.iter().map(|(column, _)| *column));
         let set = columns.enumerate().map(|(nth, column)| format!("{column} = ${}", nth + 4));
         let (shown, set) = (shown.join(", "), set.collect::<Vec<_>>().join(", "));
-        let rows = format!("SELECT {id}, {shown} FROM {name} WHERE store = $1 AND {parent} = $2");
+        let rows = format!("SELECT {id}, {shown}, {parent} FROM {name} WHERE store = $1 AND {parent}");
         let blank = format!("UPDATE {name} SET {set} WHERE store = $1 AND {parent} = $2 AND {id} = $3");
         Statements { table, rows, blank }
     })
 });
 
-pub(crate) fn statements() -> impl Iterator<Item = &'static str> {
-    STATEMENTS.iter().flat_map(|of| [of.rows.as_str(), of.blank.as_str()])
+/// The statements that read the rows of some parents; they end in a list of keys.
+pub(crate) fn reads() -> impl Iterator<Item = &'static str> {
+    STATEMENTS.iter().map(|of| of.rows.as_str())
+}
+
+/// The statements that blank one row.
+pub(crate) fn updates() -> impl Iterator<Item = &'static str> {
+    STATEMENTS.iter().map(|of| of.blank.as_str())
 }
 
 impl Erasures<'_> {
@@ -117,28 +126,46 @@ impl Erasures<'_> {
         found: &FoundPerson,
         mode: Mode,
     ) -> Result<(ErasureCounts, u64), Error> {
+        let (mut counts, conversations) = self.blank_orders(store, found, mode).await?;
+        self.blank_others(store, found, &conversations, &mut counts, mode).await?;
+        Ok((counts.rows, counts.open_commands))
+    }
+
+    /// Blanks the orders with what is below them, and the effects on them; returns the conversations about them.
+    pub(super) async fn blank_orders(
+        self,
+        store: &StoreKey,
+        found: &FoundPerson,
+        mode: Mode,
+    ) -> Result<(Counts, BTreeSet<String>), Error> {
         let mut counts = Counts::default();
         let mut conversations = BTreeSet::new();
-        let orders: Vec<&String> = found.orders.iter().collect();
+        let orders: Vec<String> = found.orders.iter().cloned().collect();
         for some in orders.chunks(ORDERS_AT_ONCE) {
-            let mut blanking = Blanking { tx: self.database.begin().await?, store, found, counts };
-            let mut changed = Vec::new();
-            for &number in some {
-                let before = blanking.counts.all();
-                conversations.extend(blanking.order(number).await?);
-                changed.extend((blanking.counts.all() > before).then_some(number));
-            }
-            blanking.announce(&changed, self.clock.now()).await?;
+            let mut blanking = Blanking::begin(self.database, store, found, counts).await?;
+            conversations.extend(blanking.orders(some).await?);
+            blanking.announce(self.clock.now()).await?;
+            counts = blanking.end(mode).await?;
+            let mut blanking = Blanking::begin(self.inbox, store, found, counts).await?;
+            blanking.effects(some).await?;
             counts = blanking.end(mode).await?;
         }
-        let mut blanking = Blanking { tx: self.database.begin().await?, store, found, counts };
+        Ok((counts, conversations))
+    }
+
+    /// Blanks what does not belong to one order: occurrences and deliveries.
+    pub(super) async fn blank_others(
+        self,
+        store: &StoreKey,
+        found: &FoundPerson,
+        conversations: &BTreeSet<String>,
+        counts: &mut Counts,
+        mode: Mode,
+    ) -> Result<(), Error> {
+        let mut blanking = Blanking::begin(self.database, store, found, std::mem::take(counts)).await?;
         blanking.occurrences().await?;
-        counts = blanking.end(mode).await?;
-        let mut blanking = Blanking { tx: self.inbox.begin().await?, store, found, counts };
-        blanking.effects().await?;
-        counts = blanking.end(mode).await?;
-        self.blank_deliveries(store, found, &conversations, &mut counts, mode).await?;
-        Ok((counts.rows, counts.open_commands))
+        *counts = blanking.end(mode).await?;
+        self.blank_deliveries(store, found, conversations, counts, mode).await
     }
 
     /// Blanks deliveries, a batch at a time, so that no acknowledgement waits for long.
@@ -191,9 +218,9 @@ async fn end(tx: Tx, mode: Mode) -> Result<(), Error> {
 }
 
 #[derive(Default)]
-struct Counts {
-    rows: ErasureCounts,
-    open_commands: u64,
+pub(super) struct Counts {
+    pub(super) rows: ErasureCounts,
+    pub(super) open_commands: u64,
 }
 
 impl Counts {
@@ -203,8 +230,12 @@ impl Counts {
         }
     }
 
-    fn all(&self) -> u64 {
-        self.rows.values().sum()
+    /// Adds the counts of another part.
+    pub(super) fn extend(&mut self, other: Self) {
+        for (table, rows) in other.rows {
+            *self.rows.entry(table).or_default() += rows;
+        }
+        self.open_commands += other.open_commands;
     }
 }
 
@@ -214,40 +245,67 @@ struct Blanking<'b> {
     store: &'b StoreKey,
     found: &'b FoundPerson,
     counts: Counts,
+    /// The orders of which anything was blanked.
+    changed: BTreeSet<String>,
 }
 
-impl Blanking<'_> {
+impl<'b> Blanking<'b> {
+    async fn begin(
+        database: &Database,
+        store: &'b StoreKey,
+        found: &'b FoundPerson,
+        counts: Counts,
+    ) -> Result<Self, Error> {
+        Ok(Self { tx: database.begin().await?, store, found, counts, changed: BTreeSet::new() })
+    }
+
+    /// The arguments before a list of keys.
+    fn first(&self) -> [Value; 1] {
+        [self.store.as_str().into()]
+    }
+
     fn key(&self, key: &str) -> Vec<Value> {
         vec![self.store.as_str().into(), key.into()]
     }
 
-    /// Blanks the rows of an order; returns the conversations about it.
-    async fn order(&mut self, number: &str) -> Result<Vec<String>, Error> {
-        let rows = self.tx.fetch("read conversations", CONVERSATIONS.to_owned(), self.key(number)).await?;
-        let conversations: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+    /// Blanks the rows of orders; returns the conversations about them.
+    async fn orders(&mut self, numbers: &[String]) -> Result<Vec<String>, Error> {
+        let first = self.first();
+        let rows = self.tx.fetch_in("read conversations", CONVERSATIONS, &first, numbers.to_vec()).await?;
+        let mut about = BTreeMap::new();
+        for row in &rows {
+            about.insert(row.text(0)?, row.text(1)?);
+        }
+        let conversations: Vec<String> = about.keys().cloned().collect();
         for of in STATEMENTS.iter() {
-            let parents = match of.table.parent {
-                "order_number" => vec![number.to_owned()],
-                _ => conversations.clone(),
-            };
-            for parent in parents {
-                self.rows(of, &parent).await?;
+            match of.table.parent {
+                "order_number" => self.rows(of, numbers.to_vec(), None).await?,
+                _ => self.rows(of, conversations.clone(), Some(&about)).await?,
             }
         }
-        self.failures(number).await?;
-        self.commands(number).await?;
-        let voided = self.tx.execute("void an order's labels", VOID_LABELS, self.key(number)).await?;
+        self.failures(numbers).await?;
+        self.commands(numbers).await?;
+        let voided =
+            self.tx.execute_in("void labels of orders", VOID_LABELS, &first, numbers.to_vec()).await?;
         self.counts.add("label_files", usize::try_from(voided).unwrap_or(usize::MAX));
         Ok(conversations)
     }
 
-    async fn rows(&mut self, of: &'static Statements, parent: &str) -> Result<(), Error> {
+    /// Blanks the rows of some parents: orders, or conversations with the order of each.
+    async fn rows(
+        &mut self,
+        of: &'static Statements,
+        parents: Vec<String>,
+        orders: Option<&BTreeMap<String, String>>,
+    ) -> Result<(), Error> {
         let PersonalTable { name, texts, objects, .. } = &of.table;
         let person = &self.found.person;
-        let rows = self.tx.fetch_for_update("read a person's rows", &of.rows, self.key(parent)).await?;
+        let first = self.first();
+        let rows = self.tx.fetch_in_for_update("read a person's rows", &of.rows, &first, parents).await?;
         let mut blanked = 0;
         for row in rows {
-            let mut values = self.key(parent);
+            let parent = row.text(texts.len() + objects.len() + 1)?;
+            let mut values = self.key(&parent);
             values.push(row.text(0)?.into());
             let mut is_changed = false;
             for (nth, column) in texts.iter().enumerate() {
@@ -264,6 +322,8 @@ impl Blanking<'_> {
             if is_changed {
                 blanked += 1;
                 self.tx.execute("blank a person's row", &of.blank, values).await?;
+                let order = orders.and_then(|orders| orders.get(&parent)).cloned();
+                self.changed.insert(order.unwrap_or(parent));
             }
         }
         self.counts.add(name, blanked);
@@ -271,11 +331,13 @@ impl Blanking<'_> {
     }
 
     /// Drops failures whose words name the person. A row that still fails is noted again.
-    async fn failures(&mut self, number: &str) -> Result<(), Error> {
-        for row in self.tx.fetch("read an order's failures", FAILURES.to_owned(), self.key(number)).await? {
+    async fn failures(&mut self, numbers: &[String]) -> Result<(), Error> {
+        let first = self.first();
+        let rows = self.tx.fetch_in("read failures of orders", FAILURES, &first, numbers.to_vec()).await?;
+        for row in rows {
             let words = [row.optional_text(1)?, row.optional_text(2)?, row.optional_text(3)?];
             if words.iter().flatten().any(|words| self.found.person.is_named_in(words)) {
-                let mut values = self.key(number);
+                let mut values = self.key(&row.text(4)?);
                 values.push(row.text(0)?.into());
                 self.tx.execute("drop a failure", DROP_FAILURE, values).await?;
                 self.counts.add("sync_failures", 1);
@@ -286,8 +348,9 @@ impl Blanking<'_> {
 
     /// Blanks the data of commands that are over. One that failed is ignored from now on, or it would be tried again
     /// with blank data.
-    async fn commands(&mut self, number: &str) -> Result<(), Error> {
-        let rows = self.tx.fetch_for_update("read an order's commands", COMMANDS, self.key(number)).await?;
+    async fn commands(&mut self, numbers: &[String]) -> Result<(), Error> {
+        let (first, numbers) = (self.first(), numbers.to_vec());
+        let rows = self.tx.fetch_in_for_update("read commands on orders", COMMANDS, &first, numbers).await?;
         for row in rows {
             let (id, data) = (row.int("id")?, row.foreign_text("data")?);
             if !self.found.person.is_in("", &data) {
@@ -322,7 +385,8 @@ impl Blanking<'_> {
                 let (title, raw) = (row.optional_text(1)?, row.text(2)?);
                 let body = format!("{{\"data\":{raw}}}");
                 let order = DeliverySubject::of(body.as_bytes()).order;
-                let is_about = order.is_some_and(|order| self.found.orders.contains(&order));
+                let is_about =
+                    self.found.is_everyone || order.is_some_and(|order| self.found.orders.contains(&order));
                 let is_named =
                     title.as_ref().is_some_and(|title| person.is_named_in(title)) || person.is_named_in(&raw);
                 let is_theirs = is_named || (is_about && person.is_in("", &raw));
@@ -330,7 +394,8 @@ impl Blanking<'_> {
                     continue;
                 }
                 let mut values = self.key(&row.text(0)?);
-                values.push(title.filter(|title| !person.is_named_in(title)).into());
+                let is_kept = |title: &String| !self.found.is_everyone && !person.is_named_in(title);
+                values.push(title.filter(is_kept).into());
                 values.push(Value::Json(Some(person.redact("", &raw))));
                 self.tx.execute("blank an occurrence", BLANK_OCCURRENCE, values).await?;
                 self.counts.add("occurrences", 1);
@@ -338,37 +403,36 @@ impl Blanking<'_> {
         }
     }
 
-    /// Blanks requests, evidence and answers of settled effects on the orders.
-    async fn effects(&mut self) -> Result<(), Error> {
-        let person = &self.found.person;
-        for number in &self.found.orders {
-            let values = self.key(&format!("{OF_ORDER}{number}"));
-            for row in self.tx.fetch("read an order's effects", EFFECTS.to_owned(), values).await? {
-                let before =
-                    [Some(row.text(1)?), row.optional_text(2)?, row.optional_text(3)?, row.optional_text(4)?];
-                let [request, evidence, answer, note] = before.clone();
-                let object = |json: String| match person.is_in("", &json) {
-                    true => person.redact("", &json),
-                    false => json,
-                };
-                let blank = [
-                    request.map(|request| request_without(&request, person)),
-                    evidence.map(object),
-                    answer.map(object),
-                    note.filter(|note| !person.is_named_in(note)),
-                ];
-                if blank != before {
-                    let values = [row.int(0)?.into()].into_iter().chain(blank.map(Into::into)).collect();
-                    self.tx.execute("blank an effect", BLANK_EFFECT, values).await?;
-                    self.counts.add("effects", 1);
-                }
+    /// Blanks requests, evidence and answers of settled effects on orders.
+    async fn effects(&mut self, numbers: &[String]) -> Result<(), Error> {
+        let (person, first) = (&self.found.person, self.first());
+        let keys = numbers.iter().map(|number| format!("{OF_ORDER}{number}")).collect();
+        for row in self.tx.fetch_in("read effects on orders", EFFECTS, &first, keys).await? {
+            let before =
+                [Some(row.text(1)?), row.optional_text(2)?, row.optional_text(3)?, row.optional_text(4)?];
+            let [request, evidence, answer, note] = before.clone();
+            let object = |json: String| match person.is_in("", &json) {
+                true => person.redact("", &json),
+                false => json,
+            };
+            let blank = [
+                request.map(|request| request_without(&request, person)),
+                evidence.map(object),
+                answer.map(object),
+                note.filter(|note| !person.is_named_in(note)),
+            ];
+            if blank != before {
+                let values = [row.int(0)?.into()].into_iter().chain(blank.map(Into::into)).collect();
+                self.tx.execute("blank an effect", BLANK_EFFECT, values).await?;
+                self.counts.add("effects", 1);
             }
         }
         Ok(())
     }
 
     /// Tells the readers of the feed that orders are different, so that they can blank their own copies.
-    async fn announce(&mut self, orders: &[&String], at: DateTime<Utc>) -> Result<(), Error> {
+    async fn announce(&mut self, at: DateTime<Utc>) -> Result<(), Error> {
+        let orders = std::mem::take(&mut self.changed);
         if orders.is_empty() {
             return Ok(());
         }
@@ -390,7 +454,8 @@ impl Blanking<'_> {
 fn delivery_without(body: &[u8], found: &FoundPerson, conversations: &BTreeSet<String>) -> Option<Vec<u8>> {
     let subject = DeliverySubject::of(body);
     let text = String::from_utf8_lossy(body);
-    let is_about = subject.order.is_some_and(|order| found.orders.contains(&order))
+    let is_about = found.is_everyone
+        || subject.order.is_some_and(|order| found.orders.contains(&order))
         || subject.conversation.is_some_and(|id| conversations.contains(&id));
     let is_theirs = found.person.is_named_in(&text) || (is_about && found.person.is_in("", &text));
     is_theirs.then(|| found.person.redact("", &text).into_bytes())
@@ -428,8 +493,11 @@ mod tests {
     #[test]
     fn a_delivery_is_blanked_where_it_is_about_the_order_or_names_the_person() {
         let order = r#"{"customer":{"name":"Canária Ninguém"}}"#;
-        let found =
-            FoundPerson { orders: ["1".to_owned()].into(), person: Person::of(order), asked: Vec::new() };
+        let found = FoundPerson {
+            orders: ["1".to_owned()].into(),
+            person: Person::of(order),
+            ..FoundPerson::default()
+        };
         let conversations = BTreeSet::from(["C".to_owned()]);
         let check = |body: &str, expected: Option<&str>| {
             let blank = delivery_without(body.as_bytes(), &found, &conversations);

@@ -3,9 +3,11 @@
 //!
 //! The erasure is remembered first. From then on every writer leaves the person out (`mirror::erased`), so nothing
 //! comes back behind the blanking, which goes through the orders in short transactions while the service works.
-//! `model::person` decides what of a row is a person's. [`finding`] finds the orders, [`blanking`] blanks the rows.
+//! `model::person` decides what of a row is a person's. [`finding`] finds the orders, [`blanking`] blanks the rows, [`everyone`]
+//! does so for all people of a store.
 
 mod blanking;
+mod everyone;
 mod finding;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
@@ -29,8 +31,9 @@ use crate::{
 
 pub(crate) use blanking::{
     BLANK_COMMAND, BLANK_DELIVERY, BLANK_EFFECT, BLANK_OCCURRENCE, COMMANDS, CONVERSATIONS, DELIVERIES,
-    DROP_FAILURE, EFFECTS, FAILURES, LEAVE_COMMAND, OCCURRENCES, VOID_LABELS, statements,
+    DROP_FAILURE, EFFECTS, FAILURES, LEAVE_COMMAND, OCCURRENCES, VOID_LABELS, reads, updates,
 };
+pub(crate) use everyone::{ALL_FILES, ALL_ORDERS, EVERYONE, FORGET_ALL_FILES, ORDERS, REMEMBER_EVERYONE};
 pub use finding::FoundPerson;
 pub(crate) use finding::{BY_CUSTOMER, BY_NUMBER, BY_TEXT, KNOWN};
 
@@ -104,6 +107,16 @@ impl Erasures<'_> {
             overwrite_deleted(database).await?;
         }
         let (counts, open_commands) = self.blank(store, found, Mode::Erase).await?;
+        self.record(store, by, counts, open_commands).await
+    }
+
+    async fn record(
+        self,
+        store: &StoreKey,
+        by: &str,
+        counts: ErasureCounts,
+        open_commands: u64,
+    ) -> Result<Erasure, Error> {
         let at = self.clock.now();
         let json = serde_json::to_string(&counts).unwrap_or_default();
         let values = vec![store.as_str().into(), at.into(), by.into(), json.into()];
@@ -150,9 +163,14 @@ impl Erasures<'_> {
 
     /// Waits for the writers in short turns: whoever looks for erasures meanwhile waits behind this lock.
     async fn remember(self, store: &StoreKey, found: &FoundPerson) -> Result<(), Error> {
+        self.in_turns(async || self.remember_now(store, found).await).await
+    }
+
+    /// Repeats what a lock kept from being done.
+    async fn in_turns(self, work: impl AsyncFn() -> Result<(), Error>) -> Result<(), Error> {
         let mut turns = 1..TURNS;
         loop {
-            match self.remember_now(store, found).await {
+            match work().await {
                 Err(error) if error.trouble() == DatabaseTrouble::Busy && turns.next().is_some() => {
                     self.clock.sleep(BETWEEN_TURNS).await;
                 }

@@ -283,3 +283,33 @@ pub(crate) async fn what_stands_for_many_identifies_nobody(world: &World) {
         "an order's number, and a customer's id"
     );
 }
+
+pub(crate) async fn everyone_in_a_store_is_erased_and_nobody_comes_back(world: &World) {
+    let lease = world.lease().await;
+    for number in 0..70 {
+        world
+            .write_orders(&lease, Op::Insert, vec![order_of_canary(&format!("E-{number:03}"), "paid")])
+            .await;
+    }
+    write_below(world, &lease, "E-003").await;
+    deliver(world, Some("order.paid"), &json!({"data": {"order_number": "E-004", "customer": person()}}))
+        .await;
+    let done = std::sync::atomic::AtomicU64::new(0);
+    let progress = |orders: u64| done.store(orders, std::sync::atomic::Ordering::SeqCst);
+    let erasures = world.store.erasures();
+    let erased = erasures.erase_everyone(&minha_loja(), "the test", &progress).await.unwrap();
+    assert_eq!((erased.counts["orders"], done.into_inner()), (70, 70), "{:?}", erased.counts);
+    assert_eq!(erased.counts["webhook_inbox"], 1);
+    // One that the mirror has, and one that it had not read yet.
+    world.write_orders(&lease, Op::Update, vec![order_of_canary("E-003", "shipped")]).await;
+    let missed = Order { created_at: None, ..order_of_canary("E-999", "paid") };
+    world.write_orders(&lease, Op::Insert, vec![missed]).await;
+    let named = "SELECT order_number FROM orders WHERE customer_name IS NOT NULL OR CAST(raw AS TEXT) LIKE '%Canária%'";
+    assert_eq!(world.tables.list(named).await, Vec::<String>::new());
+    // Who buys afterwards is a customer.
+    world.clock.advance(Duration::from_secs(60));
+    let mut later = order_of_canary("E-1000", "paid");
+    later.created_at = Some(world.clock.now());
+    world.write_orders(&lease, Op::Insert, vec![later]).await;
+    assert_eq!(world.tables.list(named).await, ["E-1000"]);
+}
