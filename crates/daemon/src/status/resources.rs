@@ -211,6 +211,7 @@ mod tests {
         assert_eq!(of("media_images").last_success, None);
     }
 
+    // withstands: F136
     #[test]
     fn the_table_fits_the_page_and_compares_what_was_counted_at_one_time() {
         let (mut store, audits) = store();

@@ -17,9 +17,11 @@ use crate::{
     Error,
     driver::{Database, Insert, Tx, Value},
     mirror::page::PageTx,
-    operations::erasures::EVERYONE,
 };
 
+/// In place of a fingerprint: every person of a store. An order that is not younger than this record is somebody's who
+/// was erased.
+pub(crate) const EVERYONE: &str = "*";
 /// One look-up for a commit with deliveries of many stores.
 pub(crate) const ANYWHERE: &str = "SELECT 1 FROM erased_orders UNION ALL SELECT 1 FROM erased_people LIMIT 1";
 pub(crate) const ANY: &str = "SELECT 1 FROM erased_orders WHERE store = $1 \

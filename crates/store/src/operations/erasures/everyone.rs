@@ -11,14 +11,12 @@ use crate::{
     Error,
     driver::Value,
     mirror::{
-        erased::{REMEMBER, make_key},
+        erased::{EVERYONE, REMEMBER, make_key},
         page::LOCK_TIMEOUT,
     },
     operations::Erasures,
 };
 
-/// In place of a fingerprint: every person. An order that is not younger than this is somebody's who was erased.
-pub(crate) const EVERYONE: &str = "*";
 pub(crate) const REMEMBER_EVERYONE: &str = "INSERT INTO erased_people (store, identifier, at) VALUES ($1, $2, $3) \
     ON CONFLICT (store, identifier) DO UPDATE SET at = excluded.at";
 pub(crate) const ALL_ORDERS: &str = "SELECT order_number, customer_id, customer_name, CAST(raw AS TEXT) FROM orders \
