@@ -10,8 +10,9 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::limit::{Lane, RateLimiter};
 use espelho_model::StoreKey;
 use espelho_store::Store;
+use espelho_sync_engine::plan::schedule::Intervals;
 
-use super::{Budget, ServiceState, StoreSnapshot, SweepPlan};
+use super::{Budget, ServiceState, StoreSnapshot};
 use crate::{
     health::{Health, StoreHealth},
     store_metrics::StoreMetrics,
@@ -32,6 +33,14 @@ impl RateLimiters {
     pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<RateLimiter>> {
         self.0.lock().get(store)?.upgrade()
     }
+}
+
+/// The sweep plan of a store.
+#[derive(Clone, Debug)]
+pub(crate) struct SweepPlan {
+    /// Whether it has a webhook.
+    pub receives: bool,
+    pub intervals: Intervals,
 }
 
 /// A store of the configuration, as it is shown.

@@ -18,9 +18,9 @@ use espelho_store::{FailureGroup, RunOnRecord, TableState};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
-pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores};
+pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores, SweepPlan};
 pub(crate) use resources::{count_age, counted, drift};
-pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
+pub(crate) use sweeps::periods as sweep_periods;
 pub(crate) use text::{TextStyle, holder, proof, show, verdict};
 #[cfg(test)]
 pub(crate) use wanted::tests::rows as wanted_specimen;

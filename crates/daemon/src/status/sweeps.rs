@@ -10,19 +10,11 @@ use espelho_model::{
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
     plan::load::{StoreSize, fits, load},
-    plan::schedule::{Intervals, Sweep},
+    plan::schedule::Sweep,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{ShownStore, StoreSnapshot, columns, columns::wrapped};
-
-/// The sweep plan of a store.
-#[derive(Clone, Debug)]
-pub(crate) struct SweepPlan {
-    /// Whether it has a webhook.
-    pub receives: bool,
-    pub intervals: Intervals,
-}
+use super::{ShownStore, StoreSnapshot, SweepPlan, columns, columns::wrapped};
 
 /// The sweeps of a store.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
