@@ -121,11 +121,7 @@ pub enum Command {
         new: bool,
     },
     /// Copies the database while the service runs, into a new folder (SQLite).
-    Backup {
-        /// The folder, which must not exist [default: backups/espelho-TIME beside the database].
-        #[arg(value_name = "PATH")]
-        path: Option<PathBuf>,
-    },
+    Backup(BackupArgs),
     /// Puts a backup in the place of the database, or where there is none (SQLite). The service must not run.
     Restore {
         /// The folder that `espelho backup` has made.
@@ -205,6 +201,29 @@ pub enum Command {
     },
     /// Shows the manual page of espelho, or of a command.
     Man(ManArgs),
+}
+
+/// `espelho backup`.
+#[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct BackupArgs {
+    /// The folder, which must not exist [default: backups/espelho-TIME beside the database].
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// Another act than to copy.
+    #[command(subcommand)]
+    pub command: Option<BackupCommand>,
+}
+
+/// Acts on backups.
+#[derive(Clone, Debug, Subcommand)]
+pub enum BackupCommand {
+    /// Restores a backup into a place of its own, checks it there, and removes that again.
+    Verify {
+        /// The backup [default: the newest in backups beside the database].
+        #[arg(value_name = "PATH")]
+        path: Option<PathBuf>,
+    },
 }
 
 /// `espelho status`.

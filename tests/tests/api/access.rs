@@ -132,9 +132,11 @@ async fn without_tokens_the_api_is_off_and_a_reload_switches_it_on_and_changes_t
     assert_eq!(world.program.with(other).get("/orders").await.status, 200);
     // A mistake in the file changes nothing.
     world.installation.write("tokens.toml", "[[token]]\nname = \"x\"\n");
-    world.reload();
-    let log = async || world.program.with(other).get("/orders").await.status;
-    assert_eq!(log().await, 200);
+    // Nothing but the log tells of a reload that is refused: one of many signals has been handled when the last is sent.
+    for _ in 0..20 {
+        world.reload();
+        assert_eq!(world.program.with(other).get("/orders").await.status, 200);
+    }
     let log = world.ended().await;
     assert!(log.contains("tokens.toml") && !log.contains(other), "{log}");
 }

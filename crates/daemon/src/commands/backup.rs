@@ -1,4 +1,6 @@
-//! `espelho backup`: a copy of the database, made while the service runs.
+//! `espelho backup`: a copy of the database, made while the service runs. `verify` proves that one can be restored.
+
+mod verify;
 
 use parking_lot::Mutex;
 use std::{
@@ -13,14 +15,22 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{load, say};
-use crate::{cli::Cli, config::Configuration, exit, place::Place};
+use crate::{
+    cli::{BackupArgs, BackupCommand, Cli},
+    config::Configuration,
+    exit,
+    place::Place,
+};
 
-pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
+pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    match back_up(&configuration, path).await {
+    if let Some(BackupCommand::Verify { path }) = &arguments.command {
+        return verify::run(cli, &configuration, path.as_deref()).await;
+    }
+    match back_up(&configuration, arguments.path.as_deref()).await {
         Ok(path) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete", "path": path.display().to_string() })),

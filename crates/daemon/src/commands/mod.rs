@@ -59,7 +59,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
         Some(Command::Webhook(WebhookCommand::Replay(arguments))) => webhook::replay(&cli, arguments).await,
         Some(Command::Token(TokenCommand::Status { store })) => token::status(&cli, store.as_deref()).await,
-        Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
+        Some(Command::Backup(arguments)) => backup::run(&cli, arguments).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
         Some(Command::Prune(arguments)) => prune::run(&cli, arguments).await,
         Some(Command::Status(arguments)) => status::run(&cli, arguments).await,
