@@ -182,7 +182,12 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
     shop.take_calls();
-    until("everything has its proof", async || installation.run(&["status"]).await.code == 0).await;
+    // The rows were counted at the start, when there were none; they are counted again after a while.
+    until("everything has its proof, and the rows are counted", async || {
+        let status = installation.run(&["status", "--json"]).await;
+        status.code == 0 && status.json()["stores"][0]["tables"].as_array().is_some_and(|all| !all.is_empty())
+    })
+    .await;
     let picture = installation.run(&["status", "--json"]).await.expect(0).json();
     assert_eq!(picture["service"]["process"], json!(service.id()));
     let store = &picture["stores"][0];
