@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p espelho-tests --bench erase -- [--orders 1000000] [--database sqlite|postgres] [--binary FILE]`. The
 //! orders are mirrored without a limit. Then the service runs within 300 requests a minute, a delivery announces a
-//! change every half second, and `espelho forget --everyone` runs until it ends. Times are taken from outside: from
+//! change every two seconds, and `espelho forget --everyone` runs until it ends. Times are taken from outside: from
 //! the change to the row that shows it.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures with the system's clock")]
@@ -21,7 +21,7 @@ use tokio::{
 };
 
 /// How often an order changes, and how often the mirror is asked.
-const CHANGES_EVERY: Duration = Duration::from_millis(500);
+const CHANGES_EVERY: Duration = Duration::from_secs(2);
 const ASKS_EVERY: Duration = Duration::from_millis(50);
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
