@@ -21,7 +21,7 @@ const NAMED: usize = 50;
 /// The longest pause, as on the command line: thirty days.
 const LONGEST_MINUTES: i64 = 30 * 24 * 60;
 
-/// What a form asks for, by the names of the command line.
+/// The fields of a form, by the names of the command line.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
@@ -61,7 +61,7 @@ pub(crate) struct Act {
     pub(crate) command: String,
 }
 
-/// What an act would concern.
+/// The rows that an act would concern.
 pub(crate) struct Preview {
     /// The question that comes before it.
     pub(crate) question: Text,

@@ -1,7 +1,9 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
+mod backup;
 mod forget;
 mod get;
+mod init;
 mod pause;
 mod prune;
 mod token;
@@ -18,8 +20,10 @@ use espelho_model::{
 use espelho_sync_engine::{Input, SERVICE, Subject};
 
 pub use self::{
+    backup::{BackupArgs, BackupCommand},
     forget::ForgetArgs,
     get::{GetCommand, GetOrderArgs},
+    init::InitArgs,
     pause::{PauseArg, PauseArgs, ResumeArgs},
     prune::PruneArgs,
     token::TokenCommand,
@@ -203,29 +207,6 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// `espelho backup`.
-#[derive(Args, Clone, Debug)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct BackupArgs {
-    /// The folder, which must not exist [default: backups/espelho-TIME beside the database].
-    #[arg(value_name = "PATH")]
-    pub path: Option<PathBuf>,
-    /// Another act than to copy.
-    #[command(subcommand)]
-    pub command: Option<BackupCommand>,
-}
-
-/// Acts on backups.
-#[derive(Clone, Debug, Subcommand)]
-pub enum BackupCommand {
-    /// Restores a backup into a place of its own, checks it there, and removes that again.
-    Verify {
-        /// The backup [default: the newest in backups beside the database].
-        #[arg(value_name = "PATH")]
-        path: Option<PathBuf>,
-    },
-}
-
 /// `espelho status`.
 #[derive(Args, Clone, Debug)]
 pub struct StatusArgs {
@@ -235,35 +216,6 @@ pub struct StatusArgs {
     /// Show it anew every two seconds, until Ctrl-C.
     #[arg(long)]
     pub watch: bool,
-}
-
-/// `espelho init`. Each option answers a question; what has none is asked at a terminal.
-#[derive(Args, Clone, Debug, Default)]
-pub struct InitArgs {
-    /// The address of the marketplace's API.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// The username from the seller portal.
-    #[arg(long, value_name = "USER")]
-    pub username: Option<String>,
-    /// A file with the password, instead of typing it.
-    #[arg(long, value_name = "FILE")]
-    pub password_file: Option<PathBuf>,
-    /// The database [default: sqlite:espelho.db].
-    #[arg(long, value_name = "URL")]
-    pub database: Option<String>,
-    /// The public address of the webhook; an empty one: polling only.
-    #[arg(long, value_name = "URL")]
-    pub webhook: Option<String>,
-    /// The language of the texts in the database: pt-BR or en.
-    #[arg(long, value_name = "LANG")]
-    pub language: Option<Language>,
-    /// The store's name in tables and commands [default: the username's first part].
-    #[arg(long, value_name = "KEY")]
-    pub store: Option<String>,
-    /// Replace the store's file if there is one.
-    #[arg(long)]
-    pub replace: bool,
 }
 
 /// `espelho man`.

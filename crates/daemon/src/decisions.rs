@@ -89,7 +89,7 @@ async fn ignored(store: &Store, code: Option<&str>) -> Result<Vec<(String, Inten
     Ok(kept)
 }
 
-/// Whether nothing proves the outcome of a command's calls: a retry would execute them twice.
+/// Tells whether nothing proves the outcome of a command's calls: a retry would execute them twice.
 async fn is_in_doubt(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
     let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
     let effects = store.journal().effects_by_number(&row.store, id).await?;
@@ -97,7 +97,7 @@ async fn is_in_doubt(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
 }
 
 impl Decision {
-    /// Whether a selection contains rows in this state.
+    /// Tells whether a selection contains rows in this state.
     fn means(self, state: PushState) -> bool {
         match self {
             Self::Release => state == PushState::Held,
@@ -107,7 +107,7 @@ impl Decision {
         }
     }
 
-    /// Whether a selection needs confirmation: for rows that pass the guards, and for rows that are given up.
+    /// Tells whether a selection needs confirmation: for rows that pass the guards, and for rows that are given up.
     pub(crate) fn asks(self) -> bool {
         matches!(self, Self::Release | Self::Ignore)
     }

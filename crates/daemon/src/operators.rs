@@ -11,10 +11,10 @@ use crate::config::secret_file;
 
 /// The letters of a token that is long enough not to be guessed.
 const SHORTEST: usize = 16;
-/// What stands before a token's digest.
+/// The prefix of a token's digest.
 const DIGEST: &str = "sha256=";
 
-/// What an operator may do.
+/// The rights of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Sees the pages.
@@ -24,7 +24,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether somebody in this role may act.
+    /// Tells whether somebody in this role may act.
     pub(crate) fn may_act(self) -> bool {
         self == Self::Operator
     }
@@ -48,7 +48,7 @@ impl OperatorsFile {
         Self(path.map(Into::into))
     }
 
-    /// Whether the installation has operators at all.
+    /// Tells whether the installation has operators at all.
     pub(crate) fn is_configured(&self) -> bool {
         self.0.is_some()
     }

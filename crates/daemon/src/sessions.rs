@@ -61,7 +61,7 @@ impl Sessions {
         self.open.lock().remove(id);
     }
 
-    /// Whether an address may try a token now.
+    /// Tells whether an address may try a token now.
     pub(crate) fn may_try(&self, peer: IpAddr, now: Duration) -> bool {
         let attempts = self.attempts.lock();
         attempts.get(&peer).is_none_or(|(since, count)| now >= *since + WHILE || *count < ATTEMPTS)
@@ -78,7 +78,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// Whether a form was made for this session.
+    /// Tells whether a form was made for this session.
     pub(crate) fn made(&self, csrf: &str) -> bool {
         self.csrf.as_bytes().ct_eq(csrf.as_bytes()).into()
     }

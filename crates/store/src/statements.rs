@@ -372,6 +372,7 @@ const WITH_KEYS: &[&str] = &[
     erasures::FAILURES,
     erasures::FILES,
     erasures::FORGET_FILES,
+    erasures::LABELS,
     erasures::VOID_LABELS,
     failures::CLEAR,
     missing::AMONG,

@@ -1,4 +1,4 @@
-//! Who may do what, and how a refusal reads.
+//! Access by token, scope and store, and the texts of refusals.
 
 use espelho_tests::{Kind, on_both_databases, pages, until};
 use reqwest::Method;

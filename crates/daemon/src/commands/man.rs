@@ -63,7 +63,7 @@ fn show(page: &[u8]) -> std::io::Result<()> {
         && let Ok(mut reader) = Process::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn()
     {
         if let Some(mut input) = reader.stdin.take() {
-            // Whoever leaves early closes the pipe.
+            // A reader that is left early closes the pipe.
             let _ = input.write_all(page);
         }
         return reader.wait().map(drop);

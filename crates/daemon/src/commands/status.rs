@@ -59,7 +59,7 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     code
 }
 
-/// What a watched terminal shows.
+/// The screen of a watched terminal.
 #[derive(Default)]
 struct Frame {
     is_begun: bool,

@@ -32,7 +32,7 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
     })
 }
 
-/// Whether the line has a secret.
+/// Tells whether the line has a secret.
 fn concerns_secret(text: &str, at: usize) -> bool {
     let at = at.min(text.len());
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);

@@ -104,7 +104,7 @@ pub(crate) async fn look(
     Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, intent, events, waiting })
 }
 
-/// Whether a waiting row is the thing, or concerns it.
+/// Tells whether a waiting row is the thing, or concerns it.
 fn is_about(row: &WaitingRow, entity: &str, key: &str) -> bool {
     match entity {
         "order" | "product" => row.subject == key,

@@ -1,5 +1,5 @@
 //! The history of one thing for somebody who helps from outside: instants, kinds and codes, without a person's data.
-//! What others wrote freely (notes, descriptions, requests, answers) is left out.
+//! Free texts of others (notes, descriptions, requests, answers) are left out.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What is behind the scenes: the stores in numbers, and of a single store its data, intents, sweeps and tables.
+//! Details that fold away: the stores in numbers, and of a single store its data, intents, sweeps and tables.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{

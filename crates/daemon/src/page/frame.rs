@@ -1,4 +1,4 @@
-//! What is around every page: title, icon, menu, search, and the fragments between.
+//! The frame of every page: title, icon, menu, search, and the fragments between.
 
 use askama::Template;
 use espelho_model::{text, text::Locale};
@@ -21,11 +21,11 @@ pub(crate) struct Reader {
     pub(crate) locale: Locale,
     /// The page's path with its query.
     pub(crate) path: String,
-    /// Whether the page stays as it is, instead of refreshing.
+    /// True if the page stays as it is, instead of refreshing.
     pub(crate) is_paused: bool,
     /// The session of an operator who has logged in.
     pub(crate) session: Option<Session>,
-    /// Whether the installation has operators.
+    /// True if the installation has operators.
     pub(crate) can_log_in: bool,
 }
 

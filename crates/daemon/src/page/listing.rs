@@ -21,7 +21,7 @@ pub(crate) const ROWS: u32 = 200;
 /// The causes that the page of errors names.
 const NAMED: usize = 4;
 
-/// What a list is limited to, by the names that the command line and the views use.
+/// The filter of a list, by the names that the command line and the views use.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct Filter {
@@ -58,7 +58,7 @@ struct Listing {
     chips: Vec<Chip>,
     mends: Vec<Line>,
     sheets: Vec<Sheet>,
-    /// What is said where there is no row.
+    /// The sentence of an empty list.
     none: String,
 }
 

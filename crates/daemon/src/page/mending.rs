@@ -14,7 +14,7 @@ pub(super) struct Mend {
     pub(super) href: Option<String>,
 }
 
-/// What the command lines of a group depend on.
+/// The facts that the command lines of a group depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trouble<'t> {
     pub(super) code: &'t str,
@@ -22,7 +22,7 @@ pub(super) struct Trouble<'t> {
     pub(super) cause: &'t str,
     /// The store, if it is only one.
     pub(super) store: Option<&'t str>,
-    /// Whether rows that the ERP wrote have failed: they can be tried again.
+    /// True if rows that the ERP wrote have failed: they can be tried again.
     pub(super) can_retry: bool,
 }
 
@@ -128,7 +128,7 @@ mod tests {
                     "espelho errors --all --code price_jump --store loja-1",
                 ],
             ),
-            // What the mirror could not take is read again by itself.
+            // A row that the mirror could not take is read again by itself.
             ("failed", "http_500", Some("a"), false, &["espelho errors --all --code http_500 --store a"]),
             // Rows in doubt are decided one by one.
             ("doubtful", "unprovable", None, true, &["espelho errors --all --code unprovable"]),

@@ -31,13 +31,13 @@ const LISTED: usize = 50;
 /// The hours of a column of deadlines.
 const COLUMN_HOURS: i64 = 3;
 
-/// What the page shows.
+/// The content of the page.
 pub(crate) struct Overview<'o> {
     pub(crate) snapshot: &'o StatusSnapshot,
     /// Absent until they are counted for the first time.
     pub(crate) figures: Option<&'o Figures>,
     pub(crate) hours: &'o BTreeMap<String, Hour>,
-    /// Whether it is the page of the snapshot's only store.
+    /// True if it is the page of the snapshot's only store.
     pub(crate) is_one_store: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn end_of_day(now: DateTime<Utc>, locale: Locale) -> DateTime<Utc> {
     let tomorrow = now.with_timezone(&locale.timezone).date_naive().checked_add_days(Days::new(1));
     let midnight =
         tomorrow.and_then(|day| day.and_hms_opt(0, 0, 0)?.and_local_timezone(locale.timezone).earliest());
-    // Where the clocks leave midnight out, a day of 24 hours is near enough.
+    // On a day without midnight (a change of the clocks), 24 hours are near enough.
     midnight.map_or(now + TimeDelta::days(1), |midnight| midnight.to_utc())
 }
 

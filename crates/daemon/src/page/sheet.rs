@@ -30,7 +30,7 @@ pub(super) struct Cell {
     pub(super) note: Option<String>,
     /// A class of the style: `failing`, `warning`, `ok`, `unknown`, or none.
     pub(super) tone: &'static str,
-    /// Whether it is a word of a program.
+    /// True if it is a word of a program.
     pub(super) is_code: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::{
     terminal::shown,
 };
 
-/// What the page of one thing shows.
+/// The content of the page of one thing.
 pub(crate) struct Story<'s> {
     pub(crate) knowledge: &'s Knowledge,
     /// The mirrored order, if it is one.
@@ -39,7 +39,7 @@ struct Moment {
     next: Option<String>,
 }
 
-/// What needs attention, or waits and goes on by itself.
+/// A sentence on trouble, or on a wait that ends by itself.
 struct Concern {
     said: String,
     next: Option<String>,

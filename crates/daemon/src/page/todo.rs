@@ -1,4 +1,4 @@
-//! What is to be done now: the alarms by cause, across stores, with the command lines that mend each group.
+//! The list of things to do: the alarms by cause, across stores, with the command lines that mend each group.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ fn is_same_cause(one: &ShownAlarm, other: &ShownAlarm) -> bool {
     one.code == other.code && (one.cause == other.cause || !is_about_rows(&one.code))
 }
 
-/// Whether the causes of a code are mended apart; those of others only name a place.
+/// Tells whether the causes of a code are mended apart; those of others only name a place.
 fn is_about_rows(code: &str) -> bool {
     matches!(code, "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused")
 }
@@ -123,7 +123,7 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
     }
 }
 
-/// Whether rows that the ERP wrote have this cause.
+/// Tells whether rows that the ERP wrote have this cause.
 fn wrote_it(snapshot: &StatusSnapshot, alarm: &ShownAlarm) -> bool {
     let stores =
         snapshot.stores.iter().filter(|store| alarm.store.as_ref().is_none_or(|key| *key == store.store));

@@ -38,7 +38,7 @@ impl RateLimiters {
 /// The sweep plan of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepPlan {
-    /// Whether it has a webhook.
+    /// True if it has a webhook.
     pub receives: bool,
     pub intervals: Intervals,
 }

@@ -80,7 +80,7 @@ pub enum Batch {
     Orders {
         /// The rows.
         rows: Vec<TakenOrder>,
-        /// Whether an order that somebody has taken stays theirs.
+        /// True if an order that somebody has taken stays theirs.
         claims: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! What the HTTP API asks of the database: pages of every table, and batches of the ERP's rows with the answer to
+//! The HTTP API's statements: pages of every table, and batches of the ERP's rows with the answer to
 //! their request.
 
 pub(crate) mod batch;

@@ -15,7 +15,7 @@ const MOST_CHILDREN: u32 = 1_000;
 pub struct RowPage {
     /// The rows, in the order of the key.
     pub rows: Vec<MirroredRow>,
-    /// Where the next page begins; `None` after the last row.
+    /// The begin of the next page; `None` after the last row.
     pub next: Option<Position>,
 }
 
@@ -76,7 +76,7 @@ fn key_of(table: &ApiTable, row: &MirroredRow) -> Option<Vec<FilterValue>> {
             i64::try_from(number).ok().map(FilterValue::Integer)
         }
         _ => match row.text(part.column) {
-            // What is no text is read with this letter in it.
+            // Bytes that are no text are read with this letter in them.
             Some(text) => (!text.contains('\u{fffd}')).then(|| FilterValue::Text(text.to_owned())),
             None => part.is_optional.then(|| FilterValue::Text(String::new())),
         },

@@ -17,7 +17,7 @@ pub(crate) const KNOWN: &str = "SELECT fingerprint, answer FROM api_requests WHE
 pub(crate) const ANSWER: &str = "UPDATE api_requests SET answer = $3 WHERE token = $1 AND key = $2";
 pub(crate) const FORGET: &str = "DELETE FROM api_requests WHERE at < $1";
 
-/// What identifies a request that may be sent again.
+/// The identity of a request that may be sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestKey {
     /// The name of the token: each has keys of its own.
@@ -28,7 +28,7 @@ pub struct RequestKey {
     pub fingerprint: String,
 }
 
-/// What became of a request that writes.
+/// The outcome of a request that writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// Its rows were written; the answer.

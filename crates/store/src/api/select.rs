@@ -82,7 +82,7 @@ pub struct RowQuery {
     pub after: Position,
     /// At most so many.
     pub limit: u32,
-    /// Whether each row has the object as it was received.
+    /// True if each row has the object as it was received.
     pub with_raw: bool,
 }
 

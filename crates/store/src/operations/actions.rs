@@ -12,7 +12,7 @@ pub(crate) const RECENT: &str = "SELECT id, at, actor, act, store, command, befo
 /// An act that begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAction {
-    /// Who does it.
+    /// The operator.
     pub actor: String,
     /// `retry`, `release`, `ignore`, `replay`, `pause` or `resume`.
     pub act: String,
@@ -20,7 +20,7 @@ pub struct NewAction {
     pub store: String,
     /// The command line that does the same.
     pub command: String,
-    /// What it concerns, one a line.
+    /// The rows that it concerns, one a line.
     pub before: String,
 }
 
@@ -33,7 +33,7 @@ pub struct Action {
     pub at: DateTime<Utc>,
     /// The act.
     pub new: NewAction,
-    /// What became of it; `None` if it did not end.
+    /// The outcome; `None` if it did not end.
     pub after: Option<String>,
     /// How many rows it changed.
     pub count: Option<u64>,

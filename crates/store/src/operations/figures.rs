@@ -84,7 +84,7 @@ pub struct Figures {
     pub awaiting_invoice: u64,
     /// Orders that the ERP has not taken, as in `v_orders_new`.
     pub not_taken: u64,
-    /// Whether the ERP has ever taken an order through `erp_orders`.
+    /// True if the ERP has ever taken an order through `erp_orders`.
     pub erp_takes: bool,
     /// Open orders by status, the most frequent first.
     pub by_status: Vec<(String, u64)>,

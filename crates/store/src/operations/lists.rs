@@ -69,7 +69,7 @@ pub(crate) const DELIVERIES: &str = "SELECT id, store, received_at, event, handl
     AND ($3 = '' OR ($3 = 'open' AND handled_at IS NULL) OR ($3 = 'handled' AND handled_at IS NOT NULL)) \
     ORDER BY id DESC LIMIT $4";
 
-/// What bears a name, in each store by its keys.
+/// The things with a name, in each store by its keys.
 pub(crate) const FIND: &str = "SELECT t.store, 'order' AS entity, t.order_number AS key FROM stores s JOIN orders t \
     ON t.store = s.store AND t.order_number = $1 \
     UNION SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s JOIN products t ON t.store = s.store \

@@ -148,7 +148,7 @@ fn difference(object: &Object<'_>, found: Option<&str>) -> Option<Difference> {
     }
 }
 
-/// Whether a statement contains a text, whatever blanks separate the words.
+/// Tells whether a statement contains a text, whatever blanks separate the words.
 fn contains(statement: &str, text: &str) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     plain(statement).contains(&plain(text))

@@ -1,4 +1,4 @@
-//! Who may do what: the token of a request.
+//! Access: the token of a request, its scopes and its stores.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -68,7 +68,7 @@ impl<S: Sync> FromRequestParts<S> for Parameters {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        // What is no UTF-8 becomes U+FFFD.
+        // A byte that is no UTF-8 becomes U+FFFD.
         let read = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
         Ok(Self(read.map(|Query(pairs)| pairs).unwrap_or_default()))
     }

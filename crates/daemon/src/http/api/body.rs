@@ -26,7 +26,7 @@ pub(super) enum Target {
     Stock,
     Prices,
     Commands,
-    /// Whether an order that somebody has taken stays theirs.
+    /// True if an order that somebody has taken stays theirs.
     Orders {
         claims: bool,
     },
@@ -263,7 +263,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a text in a value has a letter that PostgreSQL does not take.
+/// Tells whether a text in a value has a letter that PostgreSQL does not take.
 fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),

@@ -40,14 +40,14 @@ use crate::panics;
 use problem::Problem;
 pub(crate) use tokens::{Fingerprint, Scope, Token, TokenList, Tokens};
 
-/// Where the API is.
+/// The path of the API.
 pub(super) const PREFIX: &str = "/api/v1";
 /// The questions to the database at once: programs do not take the connections that the mirror needs.
 const AT_ONCE: usize = 3;
 /// How long a request waits for the database.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What the routes share.
+/// The state that the routes share.
 pub(super) struct Api {
     tokens: Arc<TokenList>,
     clock: Arc<dyn Clock>,

@@ -23,7 +23,7 @@ use super::{
     },
 };
 
-/// What is known of the API without its routes.
+/// The description without the routes.
 #[derive(OpenApi)]
 #[openapi(info(
     title = "espelho",

@@ -20,7 +20,7 @@ use super::super::State;
 const MOST_NAMED: usize = 100;
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// What is wrong with one row of a batch.
+/// The mistake in one row of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RowFault {
     pub(super) row: usize,
@@ -33,7 +33,7 @@ pub(super) struct RowFault {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Problem(Box<Details>);
 
-/// What a problem says.
+/// The members of a problem (RFC 9457).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Details {
     pub(super) status: StatusCode,

@@ -253,7 +253,7 @@ pub(super) fn answers(result: impl Into<RefOr<Schema>>, statuses: &[u16]) -> Res
     let ok = ResponseBuilder::new().description("The result.");
     let ok = ok.content("application/json", Content::new(Some(result.into())));
     let mut all = Responses::from([("200".to_owned(), ok.build().into())]);
-    // Whatever the route: off, no token, a token that may not, no database.
+    // Any route may answer these: off, no token, a token without the right, no database.
     for status in [400, 401, 403, 404, 503].iter().chain(statuses) {
         all.insert(status.to_string(), problem(*status).into());
     }

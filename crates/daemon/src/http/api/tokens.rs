@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// What a token may do.
+/// A right of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -58,7 +58,7 @@ impl Token {
         self.scopes.contains(&scope)
     }
 
-    /// Whether it is for this store.
+    /// Tells whether it is for this store.
     pub(crate) fn sees(&self, store: &str) -> bool {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|key| key.as_str() == store))
     }

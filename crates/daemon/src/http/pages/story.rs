@@ -19,7 +19,7 @@ use crate::{
 /// The largest label that is served.
 const LARGEST: u64 = 32 << 20;
 
-/// What is known of an order in one store.
+/// An order in one store, with all that is known of it.
 struct Found {
     knowledge: Knowledge,
     order: Option<MirroredOrder>,

@@ -1,4 +1,4 @@
-//! What the ERP writes, and the runs.
+//! The tables that the ERP writes, and the runs.
 
 use super::Description;
 

@@ -89,7 +89,7 @@ pub struct KeyPart {
     pub column: &'static str,
     /// Text or a whole number.
     pub kind: ColumnKind,
-    /// Whether it may be NULL, which comes first in the order.
+    /// True if it may be NULL, which comes first in the order.
     pub is_optional: bool,
 }
 
@@ -139,12 +139,12 @@ impl ApiTable {
         TABLES.iter().find(|table| table.name == name)
     }
 
-    /// Whether it is a view, whose rows have no address of their own.
+    /// Tells whether it is a view, whose rows have no address of their own.
     pub fn is_view(&self) -> bool {
         self.name.starts_with("v_")
     }
 
-    /// Whether its rows stay when the marketplace no longer has them.
+    /// Tells whether its rows stay when the marketplace no longer has them.
     pub fn marks_gone(&self) -> bool {
         self.kind_of("gone_at").is_some()
     }

@@ -30,12 +30,14 @@ pub(crate) const FAILURES: &str =
     "SELECT resource, error, hint, said, key FROM sync_failures WHERE store = $1 AND key";
 pub(crate) const DROP_FAILURE: &str =
     "DELETE FROM sync_failures WHERE store = $1 AND key = $2 AND resource = $3";
-pub(crate) const COMMANDS: &str = "SELECT id, kind, state, CAST(data AS TEXT) AS data FROM commands \
+pub(crate) const COMMANDS: &str = "SELECT id, kind, state, key, CAST(data AS TEXT) AS data FROM commands \
     WHERE store = $1 AND kind IN ('order.status', 'order.notes') AND data IS NOT NULL AND key";
 /// A command whose data changes would be tried again; this one must not be.
 pub(crate) const LEAVE_COMMAND: &str =
     "UPDATE commands SET state = 'ignored' WHERE id = $1 AND state IN ('failed', 'held', 'doubtful')";
 pub(crate) const BLANK_COMMAND: &str = "UPDATE commands SET data = $2 WHERE id = $1";
+pub(crate) const LABELS: &str =
+    "SELECT order_number FROM shipment_labels WHERE store = $1 AND file IS NOT NULL AND order_number";
 pub(crate) const VOID_LABELS: &str =
     "UPDATE shipment_labels SET file = NULL WHERE store = $1 AND file IS NOT NULL AND order_number";
 pub(crate) const DELIVERIES: &str =
@@ -285,9 +287,7 @@ impl<'b> Blanking<'b> {
         }
         self.failures(numbers).await?;
         self.commands(numbers).await?;
-        let voided =
-            self.tx.execute_in("void labels of orders", VOID_LABELS, &first, numbers.to_vec()).await?;
-        self.counts.add("label_files", usize::try_from(voided).unwrap_or(usize::MAX));
+        self.labels(numbers).await?;
         Ok(conversations)
     }
 
@@ -330,6 +330,20 @@ impl<'b> Blanking<'b> {
         Ok(())
     }
 
+    /// Voids the files of labels.
+    async fn labels(&mut self, numbers: &[String]) -> Result<(), Error> {
+        let first = self.first();
+        let rows = self.tx.fetch_in("read labels of orders", LABELS, &first, numbers.to_vec()).await?;
+        for row in &rows {
+            self.changed.insert(row.text(0)?);
+        }
+        if !rows.is_empty() {
+            self.tx.execute_in("void labels of orders", VOID_LABELS, &first, numbers.to_vec()).await?;
+        }
+        self.counts.add("label_files", rows.len());
+        Ok(())
+    }
+
     /// Drops failures whose words name the person. A row that still fails is noted again.
     async fn failures(&mut self, numbers: &[String]) -> Result<(), Error> {
         let first = self.first();
@@ -337,9 +351,11 @@ impl<'b> Blanking<'b> {
         for row in rows {
             let words = [row.optional_text(1)?, row.optional_text(2)?, row.optional_text(3)?];
             if words.iter().flatten().any(|words| self.found.person.is_named_in(words)) {
-                let mut values = self.key(&row.text(4)?);
+                let number = row.text(4)?;
+                let mut values = self.key(&number);
                 values.push(row.text(0)?.into());
                 self.tx.execute("drop a failure", DROP_FAILURE, values).await?;
+                self.changed.insert(number);
                 self.counts.add("sync_failures", 1);
             }
         }
@@ -368,6 +384,7 @@ impl<'b> Blanking<'b> {
             self.tx.execute("leave a command", LEAVE_COMMAND, vec![id.into()]).await?;
             let values = vec![id.into(), Value::Json(Some(blank))];
             self.tx.execute("blank a command", BLANK_COMMAND, values).await?;
+            self.changed.insert(row.foreign_text("key")?);
             self.counts.add("commands", 1);
         }
         Ok(())

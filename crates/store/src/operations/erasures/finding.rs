@@ -32,7 +32,7 @@ pub struct FoundPerson {
     pub orders: BTreeSet<String>,
     /// The person, as these orders tell of them.
     pub person: Person,
-    /// Whether it is everybody in the store: the people of all orders, deliveries and occurrences.
+    /// True if it is everybody in the store: the people of all orders, deliveries and occurrences.
     pub(super) is_everyone: bool,
     /// The identifiers that an operator typed, if they led to the orders.
     pub asked: Vec<Identifier>,

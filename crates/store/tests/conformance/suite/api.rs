@@ -1,4 +1,4 @@
-//! What the HTTP API reads and writes.
+//! The HTTP API's reads and writes.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -306,7 +306,7 @@ pub(crate) async fn everyone_in_a_store_is_erased_and_nobody_comes_back(world: &
     world.write_orders(&lease, Op::Insert, vec![missed]).await;
     let named = "SELECT order_number FROM orders WHERE customer_name IS NOT NULL OR CAST(raw AS TEXT) LIKE '%Canária%'";
     assert_eq!(world.tables.list(named).await, Vec::<String>::new());
-    // Who buys afterwards is a customer.
+    // A person who buys afterwards is a customer.
     world.clock.advance(Duration::from_secs(60));
     let mut later = order_of_canary("E-1000", "paid");
     later.created_at = Some(world.clock.now());
