@@ -12,7 +12,7 @@ use super::{
     words::{Words, store_address},
 };
 use crate::{
-    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, holder},
+    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, holder, intent_headings},
     terminal::shown,
 };
 
@@ -119,15 +119,7 @@ impl Details<'_> {
     }
 
     fn intents(&self, store: &StoreSnapshot) -> Sheet {
-        let columns = [
-            (text!("status-table"), false),
-            (text!("status-open"), true),
-            (text!("status-oldest"), true),
-            (text!("status-failed"), true),
-            (text!("status-held"), true),
-            (text!("status-doubtful"), true),
-            (text!("status-step"), false),
-        ];
+        let columns = intent_headings(text!("status-table"));
         let mut sheet = Sheet::new(&text!("status-erp"), &columns, self.words.0);
         sheet.rows.extend(store.wanted.iter().map(|rows| {
             let bad = |number: u64| Cell::new(self.words.number(number)).bad_if(number > 0);

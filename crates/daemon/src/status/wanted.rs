@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
-    text::{Locale, words},
+    text::{Locale, Text, words},
 };
 use espelho_store::IntentCounts;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,19 @@ impl IntentRows {
     }
 }
 
+/// The headings of the table, each with whether its column holds numbers.
+pub(crate) fn headings(first: Text) -> [(Text, bool); 7] {
+    [
+        (first, false),
+        (text!("status-open"), true),
+        (text!("status-oldest"), true),
+        (text!("status-failed"), true),
+        (text!("status-held"), true),
+        (text!("status-doubtful"), true),
+        (text!("status-step"), false),
+    ]
+}
+
 /// Returns the section of the text for one store; empty if the store has no undone intents.
 pub(super) fn lines(store: &StoreSnapshot, locale: Locale) -> Vec<String> {
     if store.wanted.is_empty() {
@@ -68,16 +81,7 @@ pub(super) fn lines(store: &StoreSnapshot, locale: Locale) -> Vec<String> {
             rows.next_step(&store.store),
         ]
     };
-    let columns = [
-        (text!("status-erp"), false),
-        (text!("status-open"), true),
-        (text!("status-oldest"), true),
-        (text!("status-failed"), true),
-        (text!("status-held"), true),
-        (text!("status-doubtful"), true),
-        (text!("status-step"), false),
-    ];
-    columns::lines(&columns, store.wanted.iter().map(row).collect(), locale)
+    columns::lines(&headings(text!("status-erp")), store.wanted.iter().map(row).collect(), locale)
 }
 
 #[cfg(test)]

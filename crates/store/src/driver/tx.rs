@@ -123,7 +123,7 @@ impl Tx {
         sql: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
-        let lock = if matches!(self, Self::Postgres(_)) { " FOR UPDATE" } else { "" };
+        let lock = self.row_lock();
         self.fetch(operation, format!("{sql}{lock}"), values).await
     }
 
@@ -135,11 +135,7 @@ impl Tx {
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {
-        let mut rows = Vec::new();
-        for (sql, values) in in_lists(head, first, keys) {
-            rows.extend(self.fetch_with(operation, sql, values, Plan::Anew).await?);
-        }
-        Ok(rows)
+        self.fetch_in_with(operation, (head, ""), first, keys).await
     }
 
     /// The same of rows that this transaction changes afterwards.
@@ -150,12 +146,26 @@ impl Tx {
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {
-        let lock = if matches!(self, Self::Postgres(_)) { " FOR UPDATE" } else { "" };
+        self.fetch_in_with(operation, (head, self.row_lock()), first, keys).await
+    }
+
+    async fn fetch_in_with(
+        &mut self,
+        operation: &'static str,
+        (head, tail): (&'static str, &'static str),
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
         let mut rows = Vec::new();
         for (sql, values) in in_lists(head, first, keys) {
-            rows.extend(self.fetch_with(operation, format!("{sql}{lock}"), values, Plan::Anew).await?);
+            rows.extend(self.fetch_with(operation, sql + tail, values, Plan::Anew).await?);
         }
         Ok(rows)
+    }
+
+    /// The end of a statement that reads rows to change them: SQLite has one writer.
+    fn row_lock(&self) -> &'static str {
+        if matches!(self, Self::Postgres(_)) { " FOR UPDATE" } else { "" }
     }
 
     async fn fetch_with(
