@@ -37,18 +37,27 @@ pub(crate) enum Purpose {
     Files,
 }
 
+/// The error of a client that cannot be built, with its innermost cause: the outer one says nothing.
+pub(crate) fn no_client(error: &reqwest::Error) -> Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    Error::Setup(format!("no HTTP client: {cause}"))
+}
+
 impl Http {
     /// Sets up connections. Plain `http://` works only with `allow_http` (for the sandbox). `timeout` limits one
     /// call.
     ///
     /// # Errors
-    /// When the TLS library cannot be set up.
+    /// When the TLS library cannot be set up: a machine without certificates has nobody to trust.
     pub fn new(allow_http: bool, timeout: Duration) -> Result<Self, Error> {
         let client = builder(allow_http, Purpose::Api)
             .timeout(timeout)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build();
-        let client = client.map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
+        let client = client.map_err(|error| no_client(&error))?;
         let places = Arc::new(Semaphore::new(EXCHANGES));
         let (timings, memory) = (Timings::default(), Arc::default());
         Ok(Self { client, files: Arc::default(), allow_http, places, timings, memory })

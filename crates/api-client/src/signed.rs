@@ -15,7 +15,7 @@ use reqwest::Url;
 
 use crate::{
     error::{Class, Error},
-    http::{Http, Purpose},
+    http::{Http, Purpose, no_client},
     resources::SignedFiles,
     retry::Attempts,
 };
@@ -139,7 +139,7 @@ impl Http {
             true => builder,
             false => builder.dns_resolver(resolver::PublicOnly),
         };
-        let files = builder.build().map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
+        let files = builder.build().map_err(|error| no_client(&error))?;
         Ok(self.files.get_or_init(|| files))
     }
 }

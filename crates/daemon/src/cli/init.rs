@@ -14,7 +14,7 @@ pub struct InitArgs {
     /// The username from the seller portal.
     #[arg(long, value_name = "USER")]
     pub username: Option<String>,
-    /// A file with the password, instead of typing it.
+    /// A file that the password is read from, instead of typing it; it is copied into the configuration.
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// The database [default: sqlite:espelho.db].

@@ -1,7 +1,7 @@
 # The marketplace and the way to it. Its own words are quoted.
 
 api-setup = The connection to the marketplace cannot be set up: “{ $problem }”
-    .next = Correct the store's file and check it: espelho check
+    .next = Correct the store's file and check it: espelho check; on a machine without certificates: sudo apt-get install ca-certificates
 api-unreachable = No connection to { $host }.
     .next = The mirror tries again by itself. If it lasts, check base_url, DNS and the network.
 api-interrupted = The marketplace's answer did not arrive whole.

@@ -1,7 +1,7 @@
 # O marketplace e o caminho até ele. O que ele mesmo disse vem entre aspas.
 
 api-setup = A conexão com o marketplace não pode ser preparada: “{ $problem }”
-    .next = Corrija o arquivo da loja e confira com: espelho check
+    .next = Corrija o arquivo da loja e confira com: espelho check; em uma máquina sem certificados: sudo apt-get install ca-certificates
 api-unreachable = Sem conexão com { $host }.
     .next = O espelho tenta de novo sozinho. Se durar, confira base_url, o DNS e a rede.
 api-interrupted = A resposta do marketplace não chegou inteira.

@@ -23,6 +23,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 fn judge(answered: &Result<Reachability, Error>, base_url: &str) -> Finding {
     let reached = match answered {
         Ok(reached) => reached,
+        // Nothing was asked: the machine has no certificates, for one.
+        Err(error @ Error::Setup(_)) => return Finding::red(Problem::from_api(error).text),
         Err(error) => {
             let cause = Problem::from_api(error).error;
             return Finding::red(text!("doctor-marketplace-unreachable", address = base_url, cause = cause));
@@ -48,6 +50,12 @@ mod tests {
     use std::time::Duration;
 
     use super::{super::finding::State, *};
+
+    #[test]
+    fn a_client_that_cannot_be_set_up_says_so_with_its_own_next_step() {
+        let finding = judge(&Err(Error::Setup("No CA certificates".into())), "https://m.example");
+        assert_eq!((finding.state, finding.found.id()), (State::Red, "api-setup"));
+    }
 
     #[test]
     fn an_answer_of_the_marketplace_is_green_and_its_faults_are_not() {

@@ -19,7 +19,7 @@ use secrecy::ExposeSecret as _;
 
 use self::{
     files::StoreAnswers,
-    questions::{Answers, Password, answers},
+    questions::{Answers, answers},
 };
 use super::{doctor, load, say};
 use crate::{
@@ -92,17 +92,11 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
         put(&path, &files::installation(*language, database), 0o644).map_err(failed(&path))?;
         written.push(path);
     }
-    let password_file = match &answers.password {
-        Password::In(path) => path.display().to_string(),
-        Password::Typed(password) => {
-            let name = format!("{}.password", answers.key);
-            let path = stores.join(&name);
-            put(&path, password.expose_secret(), 0o600).map_err(failed(&path))?;
-            share_with_service(&path).map_err(failed(&path))?;
-            written.push(path);
-            name
-        }
-    };
+    let password_file = format!("{}.password", answers.key);
+    let path = stores.join(&password_file);
+    put(&path, answers.password.expose_secret(), 0o600).map_err(failed(&path))?;
+    share_with_service(&path).map_err(failed(&path))?;
+    written.push(path);
     let text = files::store(&StoreAnswers {
         key: answers.key.clone(),
         environment: answers.environment,

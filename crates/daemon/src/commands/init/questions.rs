@@ -1,7 +1,5 @@
 //! The questions of `espelho init`. An option answers its question; a person at the terminal answers the others.
 
-use std::path::{Path, PathBuf};
-
 use espelho_model::{
     StoreKey, text,
     text::{Language, Locale, Text},
@@ -13,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::super::prompt;
 use crate::{
     cli::InitArgs,
-    config::{Environment, check_address, environment_of},
+    config::{Environment, check_address, environment_of, first_readable},
 };
 
 /// The database of whoever names none.
@@ -25,19 +23,13 @@ pub(super) struct Answers {
     pub(super) environment: Environment,
     pub(super) base_url: String,
     pub(super) username: String,
-    pub(super) password: Password,
+    pub(super) password: SecretString,
     /// `None` where the installation has a file already.
     pub(super) installation: Option<(Language, String)>,
     pub(super) public_url: Option<String>,
 }
 
-/// The password, or where it is already.
-pub(super) enum Password {
-    Typed(SecretString),
-    In(PathBuf),
-}
-
-/// Asks whatever the options leave open; an error says what is wrong, or which options are missing.
+/// Asks the questions that the options leave open; an error says what is wrong, or which options are missing.
 pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) -> Result<Answers, Text> {
     let ask = Asker { can_ask: prompt::is_possible(), locale };
     let missing = missing(arguments);
@@ -55,8 +47,8 @@ pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) 
     };
     let key = StoreKey::new(&key).map_err(|_| text!("config-bad-key", key = key.as_str()))?;
     let password = match &arguments.password_file {
-        Some(file) => Password::In(existing(file)?),
-        None => Password::Typed(ask.password()?),
+        Some(file) => first_readable(std::slice::from_ref(file)).map_err(|mut tried| tried.remove(0))?,
+        None => ask.password()?,
     };
     let database = match is_installed {
         true => None,
@@ -95,14 +87,6 @@ fn username(name: &str) -> Result<(), Text> {
 
 fn database_address(url: &str) -> Result<(), Text> {
     Store::check_address(url).map_err(|error| Problem::from_store(&error).text)
-}
-
-fn existing(file: &Path) -> Result<PathBuf, Text> {
-    let failed = |error: std::io::Error| {
-        let (path, problem) = (file.display().to_string(), error.to_string());
-        text!("config-file-error", path = path, problem = problem)
-    };
-    std::fs::canonicalize(file).map_err(failed)
 }
 
 /// Returns the store's key that follows from its username: `minha-loja@a1b2c3d4` is `minha-loja`.
