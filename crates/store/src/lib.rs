@@ -54,7 +54,7 @@ pub use intents::{
     open_pages::{MOST_DATA, OpenCommand, PAGE_ROWS, SHORT_DATA},
     prices::{PriceIntent, TierIntent},
     release::{HeldRow, IntentKind, IntentRow, TroubledRow},
-    stock::StockIntent,
+    stock::{SentLevel, StockIntent},
     unknown_stores::RowWords,
     unreadable::UnreadableWalk,
     write::{DesiredPrice, DesiredStock},

@@ -57,6 +57,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0062_noticed_changes",
     "0070_api_requests",
     "0080_actions",
+    "0081_dispatches_that_wait",
 );
 
 /// The second file, beside it.
@@ -103,6 +104,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0062_noticed_changes",
     "0070_api_requests",
     "0080_actions",
+    "0081_dispatches_that_wait",
 );
 
 #[cfg(test)]

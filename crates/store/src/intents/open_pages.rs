@@ -58,6 +58,13 @@ pub(crate) const LATEST_STATUSES: &str = concat!(
     command_columns!(),
     "WHERE store = $1 AND kind = 'order.status' AND state IN ('new', 'sending') ORDER BY id DESC LIMIT $2"
 );
+/// The latest statuses on orders with a SKU, waiting or not, the last first.
+pub(crate) const STATUSES_OF_SKU: &str = concat!(
+    command_columns!(),
+    "WHERE id IN (SELECT id FROM (SELECT id, key FROM commands WHERE store = $1 AND kind = 'order.status' \
+     AND state IN ('new', 'waiting', 'sending') ORDER BY id DESC LIMIT $2) c WHERE EXISTS (SELECT 1 FROM order_items i \
+     WHERE i.store = $1 AND i.order_number = c.key AND i.sku = $3)) ORDER BY id DESC"
+);
 /// The first statuses that are not waiting, without those that an earlier command on the same key is ahead of.
 pub(crate) const FIRST_STATUSES: &str = concat!(
     command_columns!(),
@@ -162,6 +169,16 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn latest_statuses(self, store: &StoreKey) -> Result<Vec<OpenCommand>, Error> {
         self.statuses("read the latest statuses", LATEST_STATUSES, store).await
+    }
+
+    /// Of the latest [`PAGE_ROWS`] open statuses, waiting or not, those on orders with a SKU, the last first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn statuses_of_sku(self, store: &StoreKey, sku: &Sku) -> Result<Vec<OpenCommand>, Error> {
+        let values = vec![store.as_str().into(), rows(), sku.as_str().into()];
+        let rows = self.database.fetch_erp("read statuses of a SKU", STATUSES_OF_SKU, values).await?;
+        rows.iter().map(open_command).collect()
     }
 
     /// Of the first [`PAGE_ROWS`] open statuses that do not wait those that no open command on the same key is ahead

@@ -19,6 +19,27 @@ pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $
     WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state \
     = $13";
 
+/// The levels of a SKU that were sent or answered.
+pub(crate) const SENT_LEVELS: &str = "SELECT location_id, CAST(quantity AS TEXT) AS written FROM erp_stock \
+    WHERE store = $1 AND sku = $2 AND state IN ('sending', 'done', 'failed') AND octet_length(location_id) <= 800 \
+    AND octet_length(CAST(quantity AS TEXT)) <= 800";
+/// Opens a level anew: the revision makes it another intent, which requests sent earlier do not answer.
+pub(crate) const ASK_AGAIN: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, \
+    said = NULL, updated_at = $1, revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
+    WHERE store = $2 AND sku = $3 AND location_id = $4 AND CAST(quantity AS TEXT) = $5 \
+    AND state IN ('sending', 'done', 'failed')";
+
+/// A level that was sent or answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentLevel {
+    /// The location.
+    pub location: LocationId,
+    /// The quantity, as the ERP wrote it.
+    pub written: String,
+    /// The quantity as a number, if it is one.
+    pub quantity: Option<Decimal>,
+}
+
 /// A desired level, beside the mirrored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockIntent {
@@ -67,7 +88,39 @@ impl Intents<'_> {
     }
 }
 
+impl Intents<'_> {
+    /// The levels of a SKU, in all locations, that were sent or answered.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn sent_levels(self, store: &StoreKey, sku: &Sku) -> Result<Vec<SentLevel>, Error> {
+        let values = vec![store.as_str().into(), sku.as_str().into()];
+        let rows = self.database.fetch_erp("read the levels of a SKU", SENT_LEVELS, values).await?;
+        let level = |row: &Row| {
+            let written = row.foreign_text("written")?;
+            let location = LocationId::new(row.foreign_text("location_id")?);
+            Ok(SentLevel { location, quantity: exact(&written), written })
+        };
+        rows.iter().map(level).collect()
+    }
+}
+
 impl IntentWriter<'_, '_> {
+    /// Opens a level anew, unless the ERP asks for another quantity by now; returns whether it did.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ask_for_level_again(&mut self, sku: &Sku, level: &SentLevel) -> Result<bool, Error> {
+        let values: Vec<Value> = vec![
+            self.page.at().into(),
+            self.page.store_key().as_str().to_owned().into(),
+            sku.as_str().into(),
+            level.location.as_str().into(),
+            level.written.as_str().into(),
+        ];
+        Ok(self.page.tx.execute("open a level anew", ASK_AGAIN, values).await? > 0)
+    }
+
     /// Answers a level, unless the ERP or a person has changed it since it was read; returns whether it was
     /// unchanged.
     ///

@@ -11,11 +11,13 @@ use serde_json::Value;
 
 use super::{
     command_context::CommandContext, journal::Journal, kinds::handler, refused::refused,
-    row_answers::RowAnswers, services::Services, settlements::Settlements,
+    row_answers::RowAnswers, services::Services, settlements::Settlements, stock::StockPusher,
 };
 use crate::{
     Error, StoreContext,
-    plan::push::{Message, Settlement, Verdict, attempts::backoff_or_give_up, doubtful, invalid},
+    plan::push::{
+        Message, Settlement, Verdict, attempts::backoff_or_give_up, doubtful, invalid, jobs::dispatches_goods,
+    },
 };
 
 /// Carries out the commands of one store.
@@ -25,18 +27,21 @@ pub(crate) struct CommandHandlers<'c> {
     answers: Arc<RowAnswers<'c>>,
     settlements: Arc<Settlements<'c>>,
     services: Arc<Services<'c>>,
+    stock: Arc<StockPusher<'c>>,
 }
 
 impl<'c> CommandHandlers<'c> {
-    /// Creates what is common to all kinds of commands. The handlers work with `services`.
+    /// Creates what is common to all kinds of commands. The handlers work with `services`. `stock` sets levels again after
+    /// a dispatch.
     pub(super) fn new(
         context: &'c StoreContext,
         journal: Arc<Journal<'c>>,
         answers: Arc<RowAnswers<'c>>,
         settlements: Arc<Settlements<'c>>,
         services: Arc<Services<'c>>,
+        stock: Arc<StockPusher<'c>>,
     ) -> Self {
-        Self { context, journal, answers, settlements, services }
+        Self { context, journal, answers, settlements, services, stock }
     }
 
     /// Handles a command and answers it. Returns the wait until the next attempt.
@@ -49,6 +54,9 @@ impl<'c> CommandHandlers<'c> {
             return Ok(Duration::ZERO);
         }
         let verdict = self.handle_command(&command).await?;
+        if matches!(verdict, Verdict::Done(_)) && dispatches_goods(row) {
+            self.stock.set_again_after(row).await?;
+        }
         if self.journal.take_mark(command.id) {
             command.state = Some(PushState::Sending);
         }

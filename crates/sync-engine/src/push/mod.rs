@@ -104,8 +104,9 @@ impl<'c> Pusher<'c> {
         });
         let settlements = Settlements::new(journal.clone(), stock.clone(), prices.clone(), services.clone());
         let settlements = Arc::new(settlements);
+        let (kept, levels) = (settlements.clone(), stock.clone());
         let commands =
-            CommandHandlers::new(context, journal.clone(), answers.clone(), settlements.clone(), services);
+            CommandHandlers::new(context, journal.clone(), answers.clone(), kept, services, levels);
         let policy = Arc::new(CampaignPolicy::new(context, &options.campaigns, answers.clone()));
         let workers = Workers {
             journal,

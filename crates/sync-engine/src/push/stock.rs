@@ -13,7 +13,8 @@ use espelho_api_client::{
 };
 use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState};
 use espelho_store::{
-    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, StockIntent, UnreadableWalk,
+    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, OpenCommand, StockIntent,
+    UnreadableWalk,
 };
 use rust_decimal::Decimal;
 
@@ -32,10 +33,11 @@ use crate::{
         Message, Settlement, Verdict,
         evidence::{Evidence as _, write},
         invalid,
-        jobs::{Scan, key_of_level},
+        jobs::{Scan, key_of, key_of_level},
         stock_level::{
-            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, check, check_sent,
-            decide, empties, last_set, many_to_zero, target, trust, unknown_location,
+            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, ahead_of, check,
+            check_sent, decide, empties, is_to_set_again, last_set, many_to_zero, target, trust,
+            unknown_location,
         },
     },
     quarantine::Attempt,
@@ -334,7 +336,16 @@ impl<'c> StockPusher<'c> {
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };
-        let verdict = self.set_level(product, level, target).await?;
+        let statuses = self.context.store.commands().statuses_of_sku(&self.context.key, &level.sku).await?;
+        let evidence = LevelEvidence {
+            product: product.as_str().to_owned(),
+            location: level.location.as_str().to_owned(),
+            sku: level.sku.as_str().to_owned(),
+            target,
+            wish: Some(level.revision),
+            ahead_of: ahead_of(self.options.basis, level, &effects, &statuses),
+        };
+        let verdict = self.set_level(product, level, &evidence).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
             self.tools.guards.note_zero(key_of_level(level));
         }
@@ -379,26 +390,19 @@ impl<'c> StockPusher<'c> {
         &self,
         product: &ProductId,
         level: &StockIntent,
-        target: Decimal,
+        evidence: &LevelEvidence,
     ) -> Result<Verdict, Error> {
-        let quantity = match Quantity::new(target) {
+        let quantity = match Quantity::new(evidence.target) {
             Ok(quantity) => quantity,
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let request = Movement::Set(quantity).request(product, &level.location);
-        let evidence = LevelEvidence {
-            product: product.as_str().to_owned(),
-            location: level.location.as_str().to_owned(),
-            sku: level.sku.as_str().to_owned(),
-            target,
-            wish: Some(level.revision),
-        };
         let effect = NewEffect {
             key: key_of_level(level),
             kind: LevelEvidence::KIND,
             command: None,
             request: request.in_full(),
-            evidence: Some(write(&evidence)),
+            evidence: Some(write(evidence)),
         };
         // Until a level of zero is sent, somebody may buy goods that are not there: sweeps have a third of the minute
         // beside other pushes, and a sixth beside this.
@@ -477,6 +481,33 @@ impl<'c> StockPusher<'c> {
             self.state().unexplained_since.remove(&key);
         }
         Ok(verdict)
+    }
+
+    /// Opens the levels that were set ahead of a dispatch anew, now that it is done: the marketplace has taken its goods off
+    /// them once more.
+    pub(super) async fn set_again_after(&self, dispatch: &OpenCommand) -> Result<(), Error> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let mut again = Vec::new();
+        for sku in store.lookups().skus_of_order(key, &dispatch.key).await? {
+            let sku = Sku::new(sku);
+            for level in store.intents().sent_levels(key, &sku).await? {
+                let name = key_of(&sku, &level.location);
+                let effects = store.journal().effects_on(key, &name).await?;
+                if is_to_set_again(level.quantity, &effects, dispatch.id) {
+                    again.push((sku.clone(), level));
+                }
+            }
+        }
+        if again.is_empty() {
+            return Ok(());
+        }
+        let mut tx = store.begin_answer(&self.context.lease).await?;
+        for (sku, level) in &again {
+            if tx.intents().ask_for_level_again(sku, level).await? {
+                tracing::info!(store = %key, sku = %sku, location = %level.location, order = dispatch.key, "a level that was sent before its goods were dispatched is sent again");
+            }
+        }
+        Ok(tx.commit().await?)
     }
 
     /// Settles a level whose answer was lost: reads the level, and the dispatches where it is lower.

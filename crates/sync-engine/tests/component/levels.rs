@@ -12,6 +12,7 @@ on_both_databases![
     a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so,
     levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent,
     available_stock_is_what_is_left_after_what_is_reserved,
+    a_level_written_with_a_dispatch_that_waits_for_its_invoice_is_there_before_and_after_it,
     a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it,
 ];
 
@@ -82,6 +83,39 @@ async fn available_stock_is_what_is_left_after_what_is_reserved(kind: Kind) {
     rig.set_stock(&goods[0], "4").await;
     rig.shown(STATES, |states| states == ["done"]).await;
     assert_eq!(rig.stock_of(&goods[0]).await, 4 + reserved + 1);
+    rig.stop().await;
+}
+
+async fn a_level_written_with_a_dispatch_that_waits_for_its_invoice_is_there_before_and_after_it(kind: Kind) {
+    let mut rig = Rig::on(kind).await;
+    let goods = rig.goods().await;
+    let number = rig.sell("standard", &goods[0].sku);
+    rig.mirror_again().await;
+    assert_eq!(rig.command("order.status", &number, &json!({"status": "preparing"})).await[0], "done");
+    let ready = rig.give("order.status", &number, &json!({"status": "ready_to_ship"})).await;
+    assert_eq!(rig.outcome(ready, |state| state == "waiting").await[1], "waiting_invoice");
+    let left = goods[0].quantity - 1;
+    let shipped = rig.give("order.status", &number, &json!({"status": "shipped"})).await;
+    rig.set_stock(&goods[0], &left.to_string()).await;
+    if kind == Kind::Postgres {
+        // Time is real there: the level waits two minutes for its dispatch.
+        let earlier = format!(
+            "UPDATE commands SET created_at = created_at - INTERVAL '2 minutes' WHERE id = {shipped}"
+        );
+        rig.write(&earlier).await;
+    }
+    // The level does not wait for the invoice: it may be of goods that were sold elsewhere.
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!(rig.stock_of(&goods[0]).await, left);
+    rig.control().orders().issue_invoice(&rig.key(), &number, "nfe").unwrap();
+    assert_eq!(rig.outcome(shipped, |state| state == "done").await[0], "done");
+    rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!(rig.writes("/stock").len(), 2, "before the dispatch and after it");
+    // What is written after the dispatch is an ordinary level.
+    rig.set_stock(&goods[0], &(left - 1).to_string()).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!((rig.stock_of(&goods[0]).await, rig.writes("/stock").len()), (left - 1, 3));
     rig.stop().await;
 }
 

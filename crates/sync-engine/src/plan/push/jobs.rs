@@ -6,16 +6,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    ContentHash, ProductId,
+    ContentHash, LocationId, ProductId, Sku,
     push::{CommandKind, PushState},
 };
 use espelho_store::{Effect, OpenCommand as CommandRow, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
-use super::job_queue::{self, JobQueue, KEPT_JOBS, Rank, Source};
+use super::{
+    dispatches::takes_off_the_shelf,
+    job_queue::{self, JobQueue, KEPT_JOBS, Rank, Source},
+};
 
-/// How long a level waits for a command that dispatches some of it.
-const DISPATCH_GRACE: TimeDelta = TimeDelta::minutes(2);
+/// How long a level waits for a command that dispatches some of it. An ERP that writes both does it within this time.
+pub const DISPATCH_GRACE: TimeDelta = TimeDelta::minutes(2);
 
 /// A push job.
 pub type Job = job_queue::Job<Work>;
@@ -320,22 +323,29 @@ pub fn is_recent_status(command: &CommandRow, now: DateTime<Utc>) -> bool {
 }
 
 /// Says whether a command was given a moment ago and dispatches goods. A command that waits for an invoice may wait for
-/// long, and so may a refused one. One with long data may dispatch something.
+/// long, and so may a refused one.
 pub fn is_recent_dispatch(command: &CommandRow, now: DateTime<Utc>) -> bool {
+    command.state != Some(PushState::Waiting) && is_recent_status(command, now) && dispatches_goods(command)
+}
+
+/// Says whether a command dispatches an order's goods. One with long data may.
+pub fn dispatches_goods(command: &CommandRow) -> bool {
     let dispatches = || {
         let Some(data) = &command.short_data else { return true };
         let data: Option<serde_json::Value> = serde_json::from_str(data).ok();
-        data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
+        data.is_some_and(|data| data["status"].as_str().is_some_and(takes_off_the_shelf))
     };
-    command.kind == CommandKind::OrderStatus.as_str()
-        && command.state != Some(PushState::Waiting)
-        && is_recent_status(command, now)
-        && dispatches()
+    command.kind == CommandKind::OrderStatus.as_str() && dispatches()
 }
 
 /// Returns the key of a level: one SKU at one location.
 pub fn key_of_level(level: &StockIntent) -> String {
-    format!("stock/{}/{}", level.sku, level.location)
+    key_of(&level.sku, &level.location)
+}
+
+/// Returns the key of the level of a SKU at a location.
+pub fn key_of(sku: &Sku, location: &LocationId) -> String {
+    format!("stock/{sku}/{location}")
 }
 
 fn rank(level: &StockIntent) -> Rank {

@@ -9,7 +9,7 @@ use espelho_model::{
     text,
     text::{Arg, Text},
 };
-use espelho_store::{Effect, EffectState, StockIntent};
+use espelho_store::{Effect, EffectState, OpenCommand, StockIntent};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,7 @@ use super::{
     attempts::{OVER_AFTER, backoff_or_give_up},
     evidence::{Evidence, read},
     invalid,
+    jobs::{DISPATCH_GRACE, dispatches_goods},
     stock_movement::MovementEvidence,
     units::has_half_unit,
 };
@@ -62,6 +63,9 @@ pub struct LevelEvidence {
     pub target: Decimal,
     /// The revision of the row in `erp_stock`.
     pub wish: Option<i64>,
+    /// The open commands that dispatch goods which the level no longer counts: see [`ahead_of`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead_of: Vec<i64>,
 }
 
 impl Evidence for LevelEvidence {
@@ -90,6 +94,8 @@ pub struct LevelSet {
     pub moved: Decimal,
     /// The revision of the row that asked for it.
     pub wish: Option<i64>,
+    /// Whether it went ahead of a dispatch: see [`ahead_of`].
+    pub is_ahead: bool,
     /// For so long another quantity, set before it and not seen, may still land after it.
     pub may_be_overruled_for: Option<Duration>,
 }
@@ -169,9 +175,48 @@ pub fn trust(
     }
     let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Trust::Yes };
     match last_set(effects, now) {
+        Some(set) if set.is_ahead => Trust::No,
         Some(set) if set.target + set.moved == desired => Trust::Yes,
         _ => Trust::IfReadAfter(last.planned_at + SHOWS_AFTER),
     }
+}
+
+/// The open commands whose goods the level no longer counts, although the marketplace still does. An ERP that ships goods
+/// writes the level that is left and the status; the status may wait for its invoice for hours, and the level must not: it
+/// may be of goods that were sold elsewhere. The marketplace takes the goods off once more when the dispatch comes, so
+/// the level is set again after it: see [`is_to_set_again`]. Until then less is on sale than there is, never more.
+///
+/// A level counts as written with a command or after it from [`DISPATCH_GRACE`] before the command. One that was answered
+/// before does not say when the ERP wrote it; one that is set again is ahead of what it was ahead of. On the basis of what is available nothing is taken off twice: what is
+/// reserved for the order is part of what is set.
+pub fn ahead_of(basis: Basis, level: &StockIntent, effects: &[Effect], statuses: &[OpenCommand]) -> Vec<i64> {
+    let Some(written) = level.updated_at else { return Vec::new() };
+    if basis == Basis::Available || level.state != Some(PushState::New) {
+        return Vec::new();
+    }
+    let earlier =
+        last_evidence(effects).filter(|set| !set.ahead_of.is_empty() && Some(set.target) == level.quantity);
+    let is_later = |command: &&OpenCommand| match &earlier {
+        Some(set) => set.ahead_of.contains(&command.id),
+        None => command.created_at.is_some_and(|given| written >= given - DISPATCH_GRACE),
+    };
+    statuses
+        .iter()
+        .filter(|command| dispatches_goods(command))
+        .filter(is_later)
+        .map(|command| command.id)
+        .collect()
+}
+
+/// Says whether a level that was set ahead of a dispatch is to be set again now that the command is done: nothing was set
+/// or moved since, and the ERP still asks for it. `effects` are those of the level, the newest first.
+pub fn is_to_set_again(wanted: Option<Decimal>, effects: &[Effect], command: i64) -> bool {
+    last_evidence(effects).is_some_and(|set| set.ahead_of.contains(&command) && wanted == Some(set.target))
+}
+
+/// The evidence of the last effect, where that set the level.
+fn last_evidence(effects: &[Effect]) -> Option<LevelEvidence> {
+    read(effects.iter().find(|effect| may_have_happened(effect))?).ok()
 }
 
 /// The quantity to set, for what the row asks for.
@@ -275,7 +320,8 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LevelSet> {
         .sum();
     let left = |effect: &Effect| may_land_for(effect, target, now);
     let may_be_overruled_for = earlier.iter().filter_map(left).max();
-    Some(LevelSet { planned_at: set.planned_at, target, moved, wish: evidence.wish, may_be_overruled_for })
+    let (wish, is_ahead) = (evidence.wish, !evidence.ahead_of.is_empty());
+    Some(LevelSet { planned_at: set.planned_at, target, moved, wish, is_ahead, may_be_overruled_for })
 }
 
 /// How long another quantity, set and not seen when it was looked for, may still land.

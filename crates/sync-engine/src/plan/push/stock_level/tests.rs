@@ -3,7 +3,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{
-    super::tests::{at, effect},
+    super::{
+        evidence::write,
+        tests::{at, effect},
+    },
     *,
 };
 
@@ -33,6 +36,29 @@ fn set_for(wish: i64, target: i64, state: EffectState) -> Effect {
     let evidence =
         json!({"product": "P", "location": "1", "sku": "A", "target": target.to_string(), "wish": wish});
     effect("stock.set", Some(&evidence.to_string()), state)
+}
+
+/// A level that was set before the goods of these commands were dispatched.
+fn set_ahead_of(commands: &[i64], target: i64, state: EffectState) -> Effect {
+    let ahead_of = commands.to_vec();
+    let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
+    let evidence = LevelEvidence { product, location, sku, target: whole(target), wish: Some(2), ahead_of };
+    effect("stock.set", Some(&write(&evidence)), state)
+}
+
+/// An open command on an order, given so many seconds after the epoch of these tests.
+fn status(id: i64, status: &str, given: i64, state: PushState) -> OpenCommand {
+    OpenCommand {
+        id,
+        kind: "order.status".to_owned(),
+        key: format!("P{id}"),
+        short_data: Some(json!({"status": status}).to_string()),
+        data_bytes: 0,
+        is_too_large: false,
+        state: Some(state),
+        created_at: Some(at(given)),
+        code: None,
+    }
 }
 
 fn set(target: i64, state: EffectState) -> Effect {
@@ -250,7 +276,7 @@ proptest! {
     ) {
         prop_assume!(sold <= target);
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None,
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, ahead_of: Vec::new(),
         };
         let settled = settle(&evidence, whole(target - sold), sold > 0);
         let happened = matches!(settled, Settlement::Happened { .. });
@@ -261,7 +287,7 @@ proptest! {
     fn a_level_that_is_higher_or_lower_without_a_sale_was_not_set(target in 0i64..1_000, there in 0i64..1_000, explained: bool) {
         prop_assume!(target != there && !(explained && there < target));
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None,
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, ahead_of: Vec::new(),
         };
         let settled = settle(&evidence, whole(there), explained);
         let did_not = matches!(settled, Settlement::DidNotHappen { .. });
@@ -277,6 +303,7 @@ fn a_lost_set_is_settled_by_what_the_product_shows() {
         sku: "A".into(),
         target: whole(5),
         wish: None,
+        ahead_of: Vec::new(),
     };
     for (there, is_explained, happened) in [
         (5, false, true),
@@ -289,6 +316,52 @@ fn a_lost_set_is_settled_by_what_the_product_shows() {
         let settled = settle(&evidence, whole(there), is_explained);
         assert_eq!(matches!(settled, Settlement::Happened { .. }), happened, "{there} {is_explained}");
     }
+}
+
+#[test]
+fn a_level_is_ahead_of_the_open_dispatches_that_it_was_written_with_or_after() {
+    let open = [
+        status(1, "shipped", 0, PushState::Waiting),
+        status(2, "preparing", 0, PushState::Waiting),
+        status(3, "picked_up", 500, PushState::New),
+        status(4, "shipped", 1_000, PushState::New),
+    ];
+    let written_at = |seconds: i64| StockIntent { updated_at: Some(at(seconds)), ..level(7, Some(9)) };
+    let ahead = |level: &StockIntent, effects: &[Effect]| ahead_of(Basis::Physical, level, effects, &open);
+    for (written, expected) in [(-121, &[][..]), (-120, &[1]), (0, &[1]), (380, &[1, 3]), (1_000, &[1, 3, 4])]
+    {
+        assert_eq!(ahead(&written_at(written), &[]), expected, "{written}");
+    }
+    assert_eq!(ahead_of(Basis::Available, &written_at(0), &[], &open), [0; 0], "what is reserved is in it");
+    let waiting = StockIntent { state: Some(PushState::Waiting), ..written_at(1_000) };
+    assert_eq!(ahead(&waiting, &[]), [0; 0], "nobody knows when the ERP wrote it");
+    assert_eq!(ahead(&level(7, Some(9)), &[]), [0; 0]);
+    // Set again after the dispatch of another order: it is ahead of the rest, and of nothing that came later.
+    assert_eq!(ahead(&written_at(1_000), &[set_ahead_of(&[1, 9], 7, CONFIRMED)]), [1]);
+    assert_eq!(ahead(&written_at(1_000), &[set_ahead_of(&[1, 9], 6, CONFIRMED)]), [1, 3, 4], "another level");
+    assert_eq!(ahead(&written_at(1_000), &[set(7, CONFIRMED)]), [1, 3, 4]);
+}
+
+#[test]
+fn a_level_is_set_again_after_a_dispatch_only_if_it_was_the_last_one_and_is_still_wanted() {
+    let ahead = |state| set_ahead_of(&[4, 5], 7, state);
+    for (wanted, effects, command, expected) in [
+        (Some(7), vec![ahead(CONFIRMED)], 5, true),
+        (Some(7), vec![ahead(EffectState::Sent)], 5, true),
+        (Some(7), vec![ahead(REFUTED)], 5, false),
+        (Some(7), vec![ahead(CONFIRMED)], 6, false),
+        (Some(8), vec![ahead(CONFIRMED)], 5, false),
+        (None, vec![ahead(CONFIRMED)], 5, false),
+        (Some(7), vec![set(7, CONFIRMED), ahead(CONFIRMED)], 5, false),
+        (Some(7), vec![set(6, REFUTED), ahead(CONFIRMED)], 5, true),
+        (Some(7), vec![moved(2, CONFIRMED), ahead(CONFIRMED)], 5, false),
+        (Some(7), vec![], 5, false),
+    ] {
+        assert_eq!(is_to_set_again(wanted.map(whole), &effects, command), expected, "{wanted:?} {effects:?}");
+    }
+    // What the mirror shows may be older than the dispatch: the marketplace is read.
+    let mirrored = level(7, Some(7));
+    assert_eq!(trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], at(0)), Trust::No);
 }
 
 #[test]
