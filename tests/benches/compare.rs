@@ -13,7 +13,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
 };
 
 use serde_json::Value;
@@ -157,17 +157,19 @@ fn median(mut all: Vec<f64>) -> f64 {
 fn measure(binary: &Path, marketplace: &Marketplace, scratch: &Path, database: &Database) -> Figures {
     let shop = Shop::write(scratch, marketplace, &database.url, 10_000_000);
     let of_server = server_cpu_seconds(database);
-    let report = scratch.join("report.json");
+    let (report, words) = (scratch.join("report.json"), scratch.join("words"));
     let mut child = shop
         .resync_with(binary)
         .stdout(std::fs::File::create(&report).unwrap())
-        .stderr(Stdio::null())
+        .stderr(std::fs::File::create(&words).unwrap())
         .spawn()
         .unwrap();
     wait_for_its_end(&child);
     // Until somebody waits for it, a process that has ended can still be asked what it used.
     let (cpu, written) = (support::cpu_seconds(child.id()), written_bytes(&child));
-    assert!(child.wait().unwrap().success(), "{} did not end well", binary.display());
+    let status = child.wait().unwrap();
+    let said = || std::fs::read_to_string(&words).unwrap();
+    assert!(status.success(), "{} did not end well: {status}\n{}", binary.display(), said());
     let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
     let store = &report["stores"][0];
     [

@@ -118,6 +118,7 @@ const PLAIN: &[&str] = &[
     lists::LABEL_FILES,
     lists::QUEUE,
     failures::LOAD,
+    failures::PRUNE,
     held_stores::LEASED,
     identity::MOVE,
     identity::READ,

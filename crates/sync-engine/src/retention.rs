@@ -92,6 +92,7 @@ pub async fn count_old(store: &Store, stores: &[StoreKey], cutoffs: &Cutoffs) ->
 /// When the database does not answer; what was deleted until then stays deleted.
 pub async fn delete_old(store: &Store, cutoffs: &Cutoffs) -> Result<Deleted, Error> {
     let deliveries = store.inbox().prune_inbox(cutoffs.deliveries).await;
+    let malformed = store.mirror().prune_malformed_deliveries(cutoffs.deliveries).await;
     let effects = store.journal().prune_effects(cutoffs.effects).await;
     let changes = match cutoffs.changes {
         Some(before) => store.changes().prune_changes(before).await,
@@ -105,6 +106,7 @@ pub async fn delete_old(store: &Store, cutoffs: &Cutoffs) -> Result<Deleted, Err
         Some(before) => store.commands().prune_commands(before).await,
         None => Ok(0),
     };
+    malformed?;
     Ok(Deleted {
         deliveries: deliveries?,
         effects: effects?,

@@ -178,9 +178,11 @@ impl Database {
                 }
             }
             None => {
-                for suffix in ["", "-wal", "-shm"] {
-                    let _ =
-                        std::fs::remove_file(format!("{}{suffix}", self.url.trim_start_matches("sqlite:")));
+                let mirror = self.url.trim_start_matches("sqlite:");
+                for file in [mirror.to_owned(), format!("{mirror}-inbox")] {
+                    for suffix in ["", "-wal", "-shm"] {
+                        let _ = std::fs::remove_file(format!("{file}{suffix}"));
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Rows that the mirror could not take, with cause and next step, until it can.
 
+use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Resource, text::Text};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,9 @@ use crate::{
 pub(crate) const LOAD: &str =
     "SELECT key, code, error, hint FROM sync_failures WHERE store = $1 AND resource = $2 ORDER BY key";
 pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
+/// Malformed deliveries: what was set aside is on record for longer, until a person decides.
+pub(crate) const PRUNE: &str = "DELETE FROM sync_failures WHERE resource = 'webhooks' AND at < $1 \
+    AND code NOT IN ('poisoned', 'panicked')";
 pub(crate) const KEEP: Insert = Insert {
     operation: "note a failed row",
     head: "INSERT INTO sync_failures (store, resource, key, code, error, hint, said, at)",
@@ -55,6 +59,15 @@ impl Mirror<'_> {
                 })
             })
             .collect()
+    }
+
+    /// Deletes what is known of deliveries that were malformed before `before`, of all stores: their bodies are deleted
+    /// then, and nobody can look at them any more.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prune_malformed_deliveries(self, before: DateTime<Utc>) -> Result<u64, Error> {
+        self.database.execute("prune the malformed deliveries", PRUNE, vec![before.into()]).await
     }
 }
 

@@ -311,7 +311,8 @@ conformance! {
         a_row_that_fails_again_is_told_once,
         a_row_that_fails_twice_on_a_page_is_told_once,
         a_row_that_is_mended_is_told_no_more,
-        failures_of_other_resources_and_stores_are_left_alone;
+        failures_of_other_resources_and_stores_are_left_alone,
+        malformed_deliveries_are_told_for_as_long_as_they_are_kept;
     inbox:
         a_delivery_is_read_back_by_another_as_it_came,
         the_same_delivery_twice_is_two_rows,

@@ -87,3 +87,24 @@ pub(crate) async fn failures_of_other_resources_and_stores_are_left_alone(world:
         assert_eq!(told(world, store, resource).await, [failure("1", "http_500")]);
     }
 }
+
+pub(crate) async fn malformed_deliveries_are_told_for_as_long_as_they_are_kept(world: &World) {
+    let lease = world.lease().await;
+    let malformed = async |failures: &[Failure]| {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.failures().note_malformed_deliveries(failures).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    let minute = std::time::Duration::from_secs(60);
+    note(world, &lease, Resource::Orders, &[failure("1", "unreadable")]).await;
+    malformed(&[failure("a", "unreadable"), failure("b", "unreadable"), failure("c", "poisoned")]).await;
+    world.clock.advance(minute);
+    let between = espelho_model::Clock::now(&*world.clock);
+    malformed(&[failure("b", "unreadable")]).await;
+    world.clock.advance(minute);
+    let later = espelho_model::Clock::now(&*world.clock);
+    let pruned = async |before| world.store.mirror().prune_malformed_deliveries(before).await.unwrap();
+    assert_eq!(pruned(between).await, 1, "b came again");
+    assert_eq!((pruned(later).await, pruned(later).await), (1, 0), "what was set aside stays");
+    assert_eq!(told(world, "minha-loja", Resource::Orders).await, [failure("1", "unreadable")]);
+}
