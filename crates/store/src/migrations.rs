@@ -58,6 +58,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0070_api_requests",
     "0080_actions",
     "0081_dispatches_that_wait",
+    "0084_lists",
 );
 
 /// The second file, beside it.
@@ -105,6 +106,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0070_api_requests",
     "0080_actions",
     "0081_dispatches_that_wait",
+    "0084_lists",
 );
 
 #[cfg(test)]

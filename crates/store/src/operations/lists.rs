@@ -13,35 +13,41 @@ use crate::{
 const COLUMNS: &str =
     "o.store, o.order_number, COALESCE(o.status, ''), CAST(o.total_order AS TEXT), o.created_at, o.ship_by";
 
-/// The statements of [`OrderList`], in its order. `$1` is a store or nothing, `$2` a status or nothing.
+/// The statements of [`OrderList`], in its order. `$1` is a store or nothing, `$2` a status or nothing. The inner question
+/// is answered from an index alone; the rows of those that are shown are read afterwards.
 pub(crate) static ORDERS: std::sync::LazyLock<[String; 4]> = std::sync::LazyLock::new(|| {
-    let whose = "WHERE ($1 = '' OR o.store = $1) AND ($2 = '' OR o.status = $2) AND o.gone_at IS NULL";
     let list = |from: &str, and: &str, by: &str| {
-        format!("SELECT {COLUMNS} FROM {from} {whose}{and} ORDER BY {by}, o.store, o.order_number LIMIT $3")
+        format!(
+            "SELECT {COLUMNS} FROM (SELECT i.store, i.order_number, {by} AS at FROM {from} \
+             WHERE ($1 = '' OR i.store = $1) AND ($2 = '' OR i.status = $2) AND i.gone_at IS NULL{and} \
+             ORDER BY at, i.store, i.order_number LIMIT $3) f \
+             JOIN orders o ON o.store = f.store AND o.order_number = f.order_number ORDER BY f.at, o.store, o.order_number"
+        )
     };
     [
         list(
-            "orders o",
-            " AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')",
-            "COALESCE(o.ship_by, o.created_at)",
+            "orders i",
+            " AND COALESCE(i.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')",
+            "COALESCE(i.ship_by, i.created_at)",
         ),
         list(
-            "v_deadlines d JOIN orders o ON o.store = d.store AND o.order_number = d.key",
+            "v_deadlines d JOIN orders i ON i.store = d.store AND i.order_number = d.key",
             " AND d.kind = 'ship_by' AND d.at < $4",
-            "o.ship_by",
+            "i.ship_by",
+        ),
+        // CROSS JOIN: SQLite looks the status up in each store, and does not look each order's store up.
+        list(
+            "stores s CROSS JOIN orders i",
+            " AND i.store = s.store AND i.status = 'preparing' AND NOT EXISTS (SELECT 1 FROM order_invoices d \
+             WHERE d.store = i.store AND d.order_number = i.order_number AND d.is_current AND d.gone_at IS NULL)",
+            "COALESCE(i.ship_by, i.created_at)",
         ),
         list(
-            "orders o",
-            " AND o.status = 'preparing' AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
-             AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL)",
-            "COALESCE(o.ship_by, o.created_at)",
-        ),
-        list(
-            "orders o",
-            " AND COALESCE(o.status, '') NOT IN ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', \
-             'payment_expired', 'pickup_expired') AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = o.store \
-             AND e.order_number = o.order_number)",
-            "o.created_at",
+            "orders i",
+            " AND COALESCE(i.status, '') NOT IN ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', \
+             'payment_expired', 'pickup_expired') AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store \
+             AND e.order_number = i.order_number)",
+            "i.created_at",
         ),
     ]
 });
@@ -69,22 +75,29 @@ pub(crate) const DELIVERIES: &str = "SELECT id, store, received_at, event, handl
     AND ($3 = '' OR ($3 = 'open' AND handled_at IS NULL) OR ($3 = 'handled' AND handled_at IS NOT NULL)) \
     ORDER BY id DESC LIMIT $4";
 
-/// The things with a name, in each store by its keys.
-pub(crate) const FIND: &str = "SELECT t.store, 'order' AS entity, t.order_number AS key FROM stores s JOIN orders t \
-    ON t.store = s.store AND t.order_number = $1 \
-    UNION SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s JOIN products t ON t.store = s.store \
-    AND t.sku = $1 \
-    UNION SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s JOIN products t ON t.store = s.store \
-    AND t.id = $1 \
-    UNION SELECT t.store, 'product', t.sku FROM stores s JOIN erp_stock t ON t.store = s.store AND t.sku = $1 \
-    UNION SELECT t.store, 'product', t.sku FROM stores s JOIN erp_prices t ON t.store = s.store AND t.sku = $1 \
-    UNION SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM shipments t WHERE t.id = $1 \
-    OR t.tracking_code = $1 \
-    UNION SELECT t.store, 'order', t.order_number FROM shipment_labels t WHERE t.id = $1 \
-    UNION SELECT t.store, 'order', t.order_number FROM erp_orders t JOIN stores s ON s.store = t.store \
-    WHERE t.erp_id = $1 \
-    UNION SELECT t.store, 'campaign', t.id FROM stores s JOIN campaigns t ON t.store = s.store AND t.id = $1 \
-    UNION SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE CAST(id AS TEXT) = $1 \
+/// The things with a name, in each store by its keys; `$2` is the name where it is a number. CROSS JOIN: SQLite looks the name
+/// up in each store, and does not read the whole table. A long name is compared in full after the index has found its
+/// beginning; the comparison has another shape, or SQLite puts the name into the expression of the index and cannot use it.
+pub(crate) const FIND: &str = "SELECT DISTINCT store, entity, key FROM ( \
+    SELECT t.store, 'order' AS entity, t.order_number AS key FROM stores s CROSS JOIN orders t \
+    WHERE t.store = s.store AND t.order_number = $1 \
+    UNION ALL SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s CROSS JOIN products t \
+    WHERE t.store = s.store AND t.sku = $1 \
+    UNION ALL SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s CROSS JOIN products t \
+    WHERE t.store = s.store AND t.id = $1 \
+    UNION ALL SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN erp_stock t WHERE t.store = s.store AND t.sku = $1 \
+    UNION ALL SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN erp_prices t WHERE t.store = s.store AND t.sku = $1 \
+    UNION ALL SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM stores s CROSS JOIN shipments t \
+    WHERE t.store = s.store AND t.id = $1 \
+    UNION ALL SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM shipments t \
+    WHERE substr(t.tracking_code, 1, 100) = substr($1, 1, 100) AND COALESCE(t.tracking_code, '') = $1 \
+    UNION ALL SELECT t.store, 'order', t.order_number FROM stores s CROSS JOIN shipment_labels t \
+    WHERE t.store = s.store AND t.id = $1 \
+    UNION ALL SELECT t.store, 'order', t.order_number FROM erp_orders t \
+    WHERE substr(t.erp_id, 1, 100) = substr($1, 1, 100) AND COALESCE(t.erp_id, '') = $1 \
+    AND EXISTS (SELECT 1 FROM stores s WHERE s.store = t.store) \
+    UNION ALL SELECT t.store, 'campaign', t.id FROM stores s CROSS JOIN campaigns t WHERE t.store = s.store AND t.id = $1 \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE id = $2) AS named \
     ORDER BY 2, 1, 3 LIMIT 200";
 
 /// The files of an order's labels.
@@ -239,7 +252,9 @@ impl History<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn find_anywhere(self, name: &str) -> Result<Vec<(String, String, String)>, Error> {
-        let rows = self.database.fetch_erp("find what bears a name", FIND, vec![name.into()]).await?;
+        let number: Option<i64> = name.parse().ok();
+        let values = vec![name.into(), number.into()];
+        let rows = self.database.fetch_erp("find what bears a name", FIND, values).await?;
         rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?))).collect()
     }
 

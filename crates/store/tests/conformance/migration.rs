@@ -307,6 +307,19 @@ async fn new_orders_are_found_without_reading_the_others() {
     assert!(rows.iter().any(|row| row.starts_with("SEARCH o USING INDEX")), "{rows:?}");
 }
 
+/// A page looks at an index, and at the rows that it shows.
+#[tokio::test]
+async fn lists_and_the_search_read_no_row_that_they_do_not_show() {
+    let world = World::on_sqlite().await;
+    for (name, sql) in espelho_store::statements_of_lists() {
+        let plan = world.tables.plan(sql).await;
+        let scans =
+            plan.iter().filter(|step| step.starts_with("SCAN") && !step.contains("USING COVERING INDEX"));
+        let scans: Vec<_> = scans.filter(|step| !["SCAN f", "SCAN named"].contains(&step.as_str())).collect();
+        assert!(scans.is_empty(), "{name}: {plan:#?}");
+    }
+}
+
 /// The last version in which the ERP could write any time.
 const ANY_TIME: i64 = 36;
 const ENDLESS: [&str; 4] = ["infinity", "-infinity", "294276-12-31 23:59:59Z", "4713-01-01 00:00:00Z BC"];
