@@ -198,7 +198,8 @@ impl Error {
         let later = Class::Transient { after: None };
         let unknown = |read: &bool| if *read { later } else { Class::Ambiguous };
         match self {
-            Self::Unreachable { .. } => later,
+            // The record of the budget is written before a call: nothing was sent. The database is busy for a while.
+            Self::Unreachable { .. } | Self::QuotaStore { .. } => later,
             Self::LoginFailed { source, .. } => source.class_of_login(),
             Self::Interrupted { read, .. } => unknown(read),
             Self::Unreadable { read, status: 200..=299 | 408 | 500.., .. } => unknown(read),

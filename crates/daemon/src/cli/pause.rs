@@ -64,7 +64,9 @@ pub struct ResumeArgs {
 /// Parses how long a pause lasts.
 fn pause_span(text: &str) -> Result<Duration, String> {
     let longest = Duration::from_secs(30 * 86_400);
+    let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
     crate::config::span(text)
+        .filter(|_| has_unit)
         .filter(|span| !span.is_zero() && *span <= longest)
         .ok_or_else(|| format!("{text:?}: 90s, 30m, 2h, 1d (<= 30d)"))
 }

@@ -7,6 +7,8 @@ use clap::{Args, Subcommand};
 use espelho_model::text::Tz;
 use espelho_store::DeliveryName;
 
+use super::WriteArgs;
+
 /// `espelho webhook`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum WebhookCommand {
@@ -19,6 +21,12 @@ pub enum WebhookCommand {
     },
     /// Has kept deliveries handled again.
     Replay(ReplayArgs),
+    /// Asks the marketplace for a test delivery to a store's webhook.
+    Test {
+        /// The store, and how long to wait.
+        #[command(flatten)]
+        write: WriteArgs,
+    },
 }
 
 /// `espelho webhook replay`.

@@ -1,4 +1,4 @@
-//! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`: write the tables that an ERP writes, and
+//! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`, `webhook test`: write the tables that an ERP writes, and
 //! report the outcome.
 //!
 //! [`crate::intent_rules`] refuses in advance what the tables would refuse, `wait` polls the row, `answer` finds the words.
@@ -47,6 +47,7 @@ pub(super) enum IntentCommand<'a> {
     Labels(&'a LabelsCommand),
     Campaigns(&'a CampaignsCommand),
     Import(&'a ImportArgs),
+    WebhookTest(&'a WriteArgs),
 }
 
 /// The reason why nothing is written.
@@ -202,6 +203,7 @@ impl<'a> IntentCommand<'a> {
             | Self::Labels(LabelsCommand::Generate { write, .. })
             | Self::Campaigns(CampaignsCommand::Join { write, .. })
             | Self::Import(ImportArgs { write, .. }) => write,
+            Self::WebhookTest(write) => write,
         }
     }
 }
@@ -217,6 +219,10 @@ async fn checked(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> Re
             let data = json!({"publication_ids": listings});
             let deed = Deed::Campaign { campaign: campaign.clone(), listings: listings.len() };
             (deed, Intent::Command { kind: CommandKind::CampaignOptIn, key: campaign.clone(), data })
+        }
+        IntentCommand::WebhookTest(_) => {
+            let (kind, key) = (CommandKind::WebhookTest, store.as_str().to_owned());
+            (Deed::TestDelivery, Intent::Command { kind, key, data: Value::Null })
         }
         IntentCommand::Import(ImportArgs { kind, file, .. }) => {
             let rows = read_file(cli.locale, *kind, file)?;

@@ -58,6 +58,9 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
         Some(Command::Webhook(WebhookCommand::Replay(arguments))) => webhook::replay(&cli, arguments).await,
+        Some(Command::Webhook(WebhookCommand::Test { write })) => {
+            intents::run(&cli, IntentCommand::WebhookTest(write)).await
+        }
         Some(Command::Token(TokenCommand::Status { store })) => token::status(&cli, store.as_deref()).await,
         Some(Command::Backup(arguments)) => backup::run(&cli, arguments).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,

@@ -18,6 +18,17 @@ use crate::{acts::quoted, causes, terminal::shown};
 
 /// The rows that a list shows; one more is read, to know whether there are more.
 pub(crate) const ROWS: u32 = 200;
+/// The causes for which guards hold rows: these are released, not tried again.
+const GUARDS: [&str; 8] = [
+    "many_to_zero",
+    "price_zero",
+    "price_floor",
+    "price_jump",
+    "written_back",
+    "labels_would_be_discarded",
+    "many_listings",
+    "policy_dry",
+];
 /// The causes that the page of errors names.
 const NAMED: usize = 4;
 
@@ -207,7 +218,11 @@ pub(crate) fn errors(errors: &[ErrorRow], waiting: &[WaitingRow], filter: &Filte
         });
         let can_retry = errors.iter().any(|row| matches!(row.entity.as_str(), "stock" | "price" | "command"));
         let trouble = Trouble {
-            code: if errors.is_empty() { "waiting" } else { "failed" },
+            code: match errors {
+                [] => "waiting",
+                _ if GUARDS.contains(&filter.code()) => "held",
+                _ => "failed",
+            },
             cause: filter.code(),
             store: filter.store.as_deref(),
             can_retry,

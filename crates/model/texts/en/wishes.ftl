@@ -27,6 +27,9 @@ wishes-campaign-done = { $listings ->
     [one] campaign { $campaign }: { $listings } listing takes part
    *[other] campaign { $campaign }: { $listings } listings take part
 }
+wishes-test-delivery = test delivery
+wishes-test-delivery-done = the marketplace sends a test delivery; it arrives within a minute
+    .next = look at it on the page /webhooks, or with espelho doctor
 wishes-rows-written = { $rows ->
     [one] { $rows } row written
    *[other] { $rows } rows written

@@ -27,6 +27,9 @@ wishes-campaign-done = { $listings ->
     [1] campanha { $campaign }: { $listings } anúncio participa
    *[other] campanha { $campaign }: { $listings } anúncios participam
 }
+wishes-test-delivery = entrega de teste
+wishes-test-delivery-done = o marketplace manda uma entrega de teste; ela chega em um minuto
+    .next = veja-a na página /webhooks, ou com espelho doctor
 wishes-rows-written = { $rows ->
     [1] { $rows } linha gravada
    *[other] { $rows } linhas gravadas

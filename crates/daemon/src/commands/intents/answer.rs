@@ -24,6 +24,7 @@ pub(super) enum Deed {
     Labels { order: String },
     Campaign { campaign: String, listings: usize },
     File { rows: usize },
+    TestDelivery,
 }
 
 /// The outcome of an intent.
@@ -162,6 +163,7 @@ fn done(deed: &Deed) -> Text {
             text!("wishes-campaign-done", campaign = campaign, listings = listings)
         }
         Deed::File { rows } => text!("wishes-rows-written", rows = rows),
+        Deed::TestDelivery => text!("wishes-test-delivery-done"),
     }
 }
 
@@ -186,6 +188,7 @@ fn subject(deed: &Deed) -> Text {
         }
         Deed::Campaign { campaign, .. } => text!("wishes-campaign", campaign = campaign),
         Deed::File { rows } => text!("wishes-file", rows = rows),
+        Deed::TestDelivery => text!("wishes-test-delivery"),
     }
 }
 
