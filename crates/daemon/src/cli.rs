@@ -4,6 +4,7 @@ mod backup;
 mod forget;
 mod get;
 mod init;
+mod migrate;
 mod pause;
 mod prune;
 mod token;
@@ -24,6 +25,7 @@ pub use self::{
     forget::ForgetArgs,
     get::{GetCommand, GetOrderArgs},
     init::InitArgs,
+    migrate::MigrateArgs,
     pause::{PauseArg, PauseArgs, ResumeArgs},
     prune::PruneArgs,
     token::TokenCommand,
@@ -119,11 +121,7 @@ pub enum Command {
     #[command(subcommand)]
     Token(TokenCommand),
     /// Creates or migrates the database, and ends.
-    Migrate {
-        /// Creates a new one also where another place has one already: the working directory, or /var/lib/espelho.
-        #[arg(long)]
-        new: bool,
-    },
+    Migrate(MigrateArgs),
     /// Copies the database while the service runs, into a new folder (SQLite).
     Backup(BackupArgs),
     /// Puts a backup in the place of the database, or where there is none (SQLite). The service must not run.

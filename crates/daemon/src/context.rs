@@ -28,6 +28,7 @@ use crate::{
     ports,
     status::RateLimiters,
     store_metrics::StoreMetrics,
+    upgrade,
 };
 
 /// The time limit of one exchange with the marketplace.
@@ -97,7 +98,7 @@ impl Shared {
         let place = Place::to_open(configuration, false)?;
         refuse_beside_service(configuration, &place).await?;
         let installation = &configuration.installation;
-        let store = Store::open(&place.url, Arc::clone(&clock)).await?;
+        let store = upgrade::open(configuration, &place, &clock).await?;
         let store = store.with_privacy(installation.privacy).await?;
         let brake = Brake::default();
         pause_watch::read(&store, &brake).await?;

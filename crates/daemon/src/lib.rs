@@ -59,6 +59,7 @@ mod stores;
 mod telemetry;
 mod terminal;
 mod unknown_stores;
+mod upgrade;
 mod usage;
 mod watchdog;
 

@@ -217,6 +217,44 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// The disk has too little room for a copy.
+    #[error("{path} has {free} free bytes, and {needed} are needed")]
+    NoRoom {
+        /// The folder.
+        path: String,
+        /// The bytes needed.
+        needed: u64,
+        /// The free bytes.
+        free: u64,
+    },
+    /// A server's database cannot be copied.
+    #[error("the database at {url} cannot be copied: {obstacle}")]
+    NoCopy {
+        /// The address, without its password.
+        url: String,
+        /// The obstacle.
+        obstacle: CopyObstacle,
+    },
+}
+
+/// The obstacle to a copy of a server's database.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CopyObstacle {
+    /// The role may not create databases.
+    #[error("the role {role} may not create databases")]
+    Role {
+        /// The role.
+        role: String,
+    },
+    /// Others are connected, so only the server's programs can copy it, and they are not installed.
+    #[error("others are connected, and pg_dump and pg_restore are not installed")]
+    Programs,
+    /// A program failed.
+    #[error("{cause}")]
+    Dump {
+        /// Its own words.
+        cause: String,
+    },
 }
 
 impl Error {
@@ -316,6 +354,15 @@ impl Error {
             Self::Occupied { path } => text!("database-occupied", path = path),
             Self::InUse { path } => text!("database-in-use", path = path),
             Self::Restoring { path } => text!("database-restoring", path = path),
+            Self::NoRoom { path, needed, free } => {
+                let [needed, free] = [needed, free].map(|bytes| Arg::Quantity((bytes >> 20).into()));
+                text!("database-no-room", path = path, needed = needed, free = free)
+            }
+            Self::NoCopy { obstacle, .. } => match obstacle {
+                CopyObstacle::Role { role } => text!("rehearsal-no-right", role = role),
+                CopyObstacle::Programs => text!("rehearsal-no-programs"),
+                CopyObstacle::Dump { cause } => text!("rehearsal-dump-failed", cause = cause),
+            },
         }
     }
 

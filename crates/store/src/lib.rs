@@ -36,7 +36,7 @@ pub use api::{
 };
 pub use cells::{Kind as ColumnKind, MirroredRow, WholeRow};
 pub use connect::{Store, file_watch::FileTrouble};
-pub use error::Error;
+pub use error::{CopyObstacle, Error};
 pub use inbox::{
     Inbox,
     deliveries::{Delivery, NewDelivery},
@@ -103,6 +103,10 @@ pub use operations::{
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,
+    rehearsal::{
+        ChangeKind, CopyWay, LockedTable, MigrationState, Part, Rehearsal, RehearsalCopy, RehearsedMigration,
+        SchemaChange, Stops, TableRows, rehearse,
+    },
     row_counts::{TableState, TableStates, counted_tables},
     rows_in_trouble::{DueDeadlines, FiscalQueue, RowsInTrouble},
     runs::{RunId, RunResult},
@@ -122,4 +126,4 @@ pub use schema::{Difference, ObjectKind, SchemaDefect};
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
-pub use statements::{prepare_all, statements_of_lists, statements_of_sweeps, statements_of_turns};
+pub use statements::{prepare_all, statements_of, statements_of_lists, statements_of_sweeps, statements_of_turns};

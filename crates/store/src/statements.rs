@@ -43,6 +43,7 @@ use crate::{
     operations::pauses,
     operations::quarantine,
     operations::rate,
+    operations::rehearsal::{server_copy, steps},
     operations::row_counts,
     operations::rows_in_trouble,
     operations::runs,
@@ -73,6 +74,7 @@ const PLAIN: &[&str] = &[
     alarms::LAST_BEAT,
     alarms::RECORDED,
     alarms::WORDS,
+    schema_version::APPLIED,
     schema_version::VERSION,
     pauses::RECENT,
     pauses::BEGIN,
@@ -362,6 +364,12 @@ const ON_SERVER: &[&str] = &[
     notifications::SEND,
     lock_inspection::BLOCKERS,
     lock_inspection::HELD_BY,
+    server_copy::END_SESSIONS,
+    server_copy::FACTS,
+    server_copy::IS_THERE,
+    server_copy::SESSIONS,
+    server_copy::SIZE,
+    steps::LOCKED,
 ];
 
 /// Statements that end in a list of keys.
@@ -472,11 +480,8 @@ pub fn statements_of_lists() -> [(&'static str, &'static str); 4] {
     ]
 }
 
-/// Prepares every statement; returns their number.
-///
-/// # Errors
-/// The first statement that the database refuses.
-pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
+/// The text of every statement for the kind of this database: those on the mirror, and those on the inbox.
+pub fn statements_of(store: &Store) -> [Vec<String>; 2] {
     let with_key = |head: &&str| format!("{head} IN (${})", crate::driver::placeholders(head) + 1);
     let places = store.database.places();
     let mut statements: Vec<String> = PLAIN.iter().map(|&sql| sql.to_owned()).collect();
@@ -513,6 +518,15 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     on_inbox.extend([overview::BACKLOGS, overview::TOKENS].concat().iter().map(|&sql| sql.to_owned()));
     on_inbox.extend([deliveries::HANDLED, replay::REPLAY, erasures::EFFECTS].iter().map(with_key));
     on_inbox.extend([1, 2].map(|rows| deliveries::KEEP.sql(rows, places)));
+    [statements, on_inbox]
+}
+
+/// Prepares every statement; returns their number.
+///
+/// # Errors
+/// The first statement that the database refuses.
+pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
+    let [statements, on_inbox] = statements_of(store);
     let count = statements.len() + on_inbox.len();
     for statement in statements {
         store.database.prepare(statement).await?;

@@ -55,7 +55,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Init(arguments)) => init::run(&cli, arguments).await,
         Some(Command::Check) => check::run(&cli),
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
-        Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
+        Some(Command::Migrate(arguments)) => migrate::run(&cli, arguments).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
         Some(Command::Webhook(WebhookCommand::Replay(arguments))) => webhook::replay(&cli, arguments).await,
         Some(Command::Webhook(WebhookCommand::Test { write })) => {

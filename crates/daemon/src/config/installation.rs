@@ -47,6 +47,8 @@ pub(crate) struct Database {
     pub url: String,
     /// A file that contains the address, for an address with a password.
     pub url_file: Option<PathBuf>,
+    /// A SQLite mirror is backed up before it is migrated.
+    pub backup_before_migration: bool,
 }
 
 /// Health, metrics, the status page and the HTTP API.
@@ -201,7 +203,7 @@ impl Schedule {
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: "sqlite:espelho.db".into(), url_file: None }
+        Self { url: "sqlite:espelho.db".into(), url_file: None, backup_before_migration: true }
     }
 }
 

@@ -21,9 +21,39 @@ macro_rules! files {
 }
 
 files![
-    "alarms", "api", "check", "config", "copies", "database", "demo", "doctor", "engine", "errors",
-    "explain", "files", "forget", "get", "help", "http", "init", "page", "place", "ports", "progress",
-    "prune", "push", "renewal", "run", "service", "status", "store", "token", "value", "wishes", "words"
+    "alarms",
+    "api",
+    "check",
+    "config",
+    "copies",
+    "database",
+    "demo",
+    "doctor",
+    "engine",
+    "errors",
+    "explain",
+    "files",
+    "forget",
+    "get",
+    "help",
+    "http",
+    "init",
+    "page",
+    "place",
+    "ports",
+    "progress",
+    "prune",
+    "push",
+    "rehearsal",
+    "renewal",
+    "run",
+    "service",
+    "status",
+    "store",
+    "token",
+    "value",
+    "wishes",
+    "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

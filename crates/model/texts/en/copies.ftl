@@ -15,6 +15,7 @@ copies-mirror-lost = Their mirror could not be read: nothing was taken over from
 copies-feed = The change feed goes on above { $from } and tells of every row once more; readers keep their place.
 copies-next-start = The next start logs in again and reconciles completely.
 copies-migrated = The database { $address } is up to date.
+copies-before-migration = A backup of before is in { $path }
 copies-verified = { $path }: restored and checked in { $span }: { $orders } orders, { $products } products
 copies-none = there is no backup in { $folder }
     .next = espelho backup

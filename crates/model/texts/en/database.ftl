@@ -60,5 +60,7 @@ database-in-use = { $path } is in use by another process of espelho.
     .next = Stop the service and whatever else reads the database, and run again.
 database-restoring = The database { $path } is being restored.
     .next = Wait until the restore has ended, and start again.
+database-no-room = { $path } has { $free } MiB free, and a copy of the database needs { $needed } MiB.
+    .next = Make room on the disk. To migrate without a backup: espelho migrate --no-backup
 database-unwritable = The database cannot hold what the marketplace says of this record: “{ $cause }”
     .next = Tell whoever maintains the mirror, with this text.

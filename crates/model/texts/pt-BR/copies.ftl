@@ -15,6 +15,7 @@ copies-mirror-lost = O espelho deles não pôde ser lido: nada foi aproveitado d
 copies-feed = O feed continua acima de { $from } e conta cada linha mais uma vez; os leitores mantêm seu lugar.
 copies-next-start = O próximo início faz login de novo e concilia tudo.
 copies-migrated = O banco de dados { $address } está atualizado.
+copies-before-migration = Uma cópia de antes está em { $path }
 copies-verified = { $path }: restaurada e conferida em { $span }: { $orders } pedidos, { $products } produtos
 copies-none = não há nenhuma cópia em { $folder }
     .next = espelho backup

@@ -60,5 +60,7 @@ database-in-use = { $path } está em uso por outro processo do espelho.
     .next = Pare o serviço e tudo o que lê o banco de dados, e rode de novo.
 database-restoring = O banco de dados { $path } está sendo restaurado.
     .next = Espere a restauração terminar e inicie de novo.
+database-no-room = { $path } tem { $free } MiB livres, e uma cópia do banco de dados precisa de { $needed } MiB.
+    .next = Libere espaço no disco. Para migrar sem cópia: espelho migrate --no-backup
 database-unwritable = O banco de dados não consegue guardar o que o marketplace diz deste registro: “{ $cause }”
     .next = Avise quem mantém o espelho, com este texto.

@@ -3,7 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod file_watch;
 pub(crate) mod integrity_checks;
-mod moved_tokens;
+pub(crate) mod moved_tokens;
 pub(crate) mod permissions;
 pub(crate) mod schema_version;
 
@@ -69,22 +69,24 @@ impl Store {
     /// # Errors
     /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
-        let uncleanly = file_of(url).is_ok_and(|file| beside(&file, "-wal").exists());
-        let store = connect(url, clock).await?;
-        let Some(file) = store.file() else {
-            migrate(&store.database, &POSTGRES).await?;
-            mend_schema(&store).await;
-            return Ok(store);
-        };
-        integrity_checks::refuse_old_library(&store.database).await?;
-        integrity_checks::refuse_damage(file, uncleanly, &store.database).await?;
-        integrity_checks::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
-        migrate(&store.inbox, &SQLITE_INBOX).await?;
-        moved_tokens::move_tokens(&store.database, &store.inbox).await?;
-        migrate(&store.database, &SQLITE).await?;
-        moved_tokens::share_with_group(file, &store.database).await?;
-        mend_schema(&store).await;
+        let store = connect_checked(url, clock).await?;
+        store.migrate_all().await?;
         Ok(store)
+    }
+
+    /// Runs the migrations that are missing, and creates again what somebody dropped.
+    pub(crate) async fn migrate_all(&self) -> Result<(), Error> {
+        let Some(file) = self.file() else {
+            migrate(&self.database, &POSTGRES).await?;
+            mend_schema(self).await;
+            return Ok(());
+        };
+        migrate(&self.inbox, &SQLITE_INBOX).await?;
+        moved_tokens::move_tokens(&self.database, &self.inbox).await?;
+        migrate(&self.database, &SQLITE).await?;
+        moved_tokens::share_with_group(file, &self.database).await?;
+        mend_schema(self).await;
+        Ok(())
     }
 
     /// Like [`Store::open`], also where a mirror has left its inbox, or the copy that a service saved of it.
@@ -185,21 +187,37 @@ pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, E
     let scheme = url.split(':').next().unwrap_or_default();
     match scheme {
         "sqlite" => open_files(url, sqlite_options(url)?, clock).await,
-        "postgres" | "postgresql" => {
-            let (database, inbox, locks) = open_postgres(url, &clock).await?;
-            Ok(Store {
-                database,
-                inbox,
-                clock,
-                locks,
-                notifications: Arc::default(),
-                privacy: Arc::default(),
-                opened: None,
-                _in_use: None,
-            })
-        }
+        "postgres" | "postgresql" => connect_server(url, server_options(url)?, clock).await,
         _ => Err(Error::Address { url: shown(url), why: UNKNOWN_SCHEME.into() }),
     }
+}
+
+/// Opens the connections, and refuses a library or a file that is not sound.
+pub(crate) async fn connect_checked(url: &str, clock: Arc<dyn Clock>) -> Result<Store, Error> {
+    let uncleanly = file_of(url).is_ok_and(|file| beside(&file, "-wal").exists());
+    let store = connect(url, clock).await?;
+    if let Some(file) = store.file() {
+        integrity_checks::refuse_old_library(&store.database).await?;
+        integrity_checks::refuse_damage(file, uncleanly, &store.database).await?;
+        integrity_checks::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
+    }
+    Ok(store)
+}
+
+/// Reads the address of a server.
+pub(crate) fn server_options(url: &str) -> Result<PgConnectOptions, Error> {
+    PgConnectOptions::from_str(url).map_err(|e| Error::Address { url: shown(url), why: e.to_string() })
+}
+
+/// Opens the connections to a server; `url` is for messages.
+pub(crate) async fn connect_server(
+    url: &str,
+    options: PgConnectOptions,
+    clock: Arc<dyn Clock>,
+) -> Result<Store, Error> {
+    let (database, inbox, locks) = open_postgres(url, options, &clock).await?;
+    let (notifications, privacy) = (Arc::default(), Arc::default());
+    Ok(Store { database, inbox, clock, locks, notifications, privacy, opened: None, _in_use: None })
 }
 
 /// Opens the connections to a SQLite file that no address names.
@@ -283,9 +301,12 @@ async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Databa
     Ok(Database::Sqlite { write: Line::new(write), read: Line::new(read) })
 }
 
-async fn open_postgres(url: &str, clock: &Arc<dyn Clock>) -> Result<(Database, Database, Locks), Error> {
-    let options = PgConnectOptions::from_str(url)
-        .map_err(|e| Error::Address { url: shown(url), why: e.to_string() })?
+async fn open_postgres(
+    url: &str,
+    options: PgConnectOptions,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Database, Database, Locks), Error> {
+    let options = options
         .application_name("espelho")
         // A plan that PostgreSQL made for an empty table scans that table until the next ANALYZE: a first run took
         // five times as long. Every statement here goes by key. An ERP that empties and reloads a table keeps it
@@ -347,8 +368,12 @@ pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<
         }
         Database::Postgres(line) => migrator.run(line.pool()).await,
     };
-    done.map_err(|error| match error {
+    done.map_err(not_migrated)
+}
+
+pub(crate) fn not_migrated(error: MigrateError) -> Error {
+    match error {
         MigrateError::VersionMissing(found) => Error::Newer { found },
         other => Error::Migrate(other),
-    })
+    }
 }

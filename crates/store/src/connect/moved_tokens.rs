@@ -19,7 +19,7 @@ const FORGET: &str = "DELETE FROM tokens";
 
 /// Copies the tokens from the mirror's file. Runs before the migrations of that file and after those of the second
 /// file.
-pub(super) async fn move_tokens(database: &Database, inbox: &Database) -> Result<(), Error> {
+pub(crate) async fn move_tokens(database: &Database, inbox: &Database) -> Result<(), Error> {
     if schema_version::version(database).await? == 0 {
         // A new mirror does not know how much of the budgets was just spent.
         return inbox.execute("forget the tokens", FORGET, Vec::new()).await.map(drop);

@@ -151,6 +151,16 @@ impl Database {
         Ok(rows)
     }
 
+    /// Runs a statement that no transaction may hold, as those that make and drop databases.
+    pub(crate) async fn execute_alone(&self, operation: &'static str, sql: String) -> Result<(), Error> {
+        let query = sqlx::raw_sql(AssertSqlSafe(sql));
+        let done = match self {
+            Self::Sqlite { write, .. } => query.execute(write.pool()).await.map(drop),
+            Self::Postgres(line) => query.execute(line.pool()).await.map(drop),
+        };
+        done.map_err(|source| Error::statement(operation, source))
+    }
+
     /// Prepares a statement without running it, for the test that prepares all statements.
     pub(crate) async fn prepare(&self, sql: String) -> Result<(), Error> {
         use sqlx::{Executor as _, SqlSafeStr as _};

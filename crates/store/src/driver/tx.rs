@@ -1,6 +1,9 @@
 //! An open transaction.
 
-use sqlx::{AssertSqlSafe, Postgres, Sqlite};
+use sqlx::{
+    AssertSqlSafe, Postgres, Sqlite,
+    migrate::{MigrateError, Migrator},
+};
 
 use super::{
     Insert, Places, Plan, Row, Value,
@@ -231,6 +234,15 @@ impl Tx {
             Self::Postgres(tx) => query.execute(tx.connection()).await.map(drop),
         };
         done.map_err(|source| Error::statement("define an object of the schema", source))
+    }
+
+    /// Runs migrations within this transaction, each in a savepoint of its own: what they have locked stays so, and can be
+    /// looked at.
+    pub(crate) async fn migrate(&mut self, migrator: &Migrator) -> Result<(), MigrateError> {
+        match self {
+            Self::Sqlite(tx) => migrator.run_direct(None, tx.connection(), false).await,
+            Self::Postgres(tx) => migrator.run_direct(None, tx.connection(), false).await,
+        }
     }
 
     /// Makes everything durable.

@@ -15,6 +15,7 @@ pub(crate) mod overview;
 pub(crate) mod pauses;
 pub(crate) mod quarantine;
 pub(crate) mod rate;
+pub(crate) mod rehearsal;
 pub(crate) mod row_counts;
 pub(crate) mod rows_in_trouble;
 pub(crate) mod runs;

@@ -13,6 +13,7 @@ mod kinds;
 mod migration;
 mod parity;
 mod postgres_server;
+mod rehearsal;
 mod specimens;
 mod sqlite_file;
 mod sqlite_lost;

@@ -3,11 +3,11 @@
 use crate::world::World;
 
 /// The last version with amounts as TEXT on SQLite.
-const TEXT_AMOUNTS: i64 = 15;
+pub(crate) const TEXT_AMOUNTS: i64 = 15;
 
 const RAW: &str = r#"{"status_label":"Pago","customer":{"id":1,"name":"Ana","city":"","address":{"city":"Ji-Paraná"},"state":{"id":3}},"shipping_address":{"uf":"RO"},"shipping":{"deadline":"2026-11-27T18:00:00.5-03:00","nfe_requirements":{"deadline":"2026-11-26"}},"picking_deadline":"amanhã"}"#;
 
-fn rows() -> Vec<String> {
+pub(crate) fn rows() -> Vec<String> {
     let order = |number: &str, total: &str, raw: &str| {
         format!(
             "INSERT INTO orders (store, order_number, listing_hash, content_hash, mirrored_at, status, total_order, items_count, raw) \

@@ -10,15 +10,17 @@ use std::{
 use espelho_model::{ContentHash, StoreKey, order::Order, privacy::Policy, product::Product};
 use espelho_store::{Error, Lease, Op, OrderWrite, PageTx, ProductWrite, Store};
 use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, migrate::Migrator, postgres::PgConnectOptions,
-    sqlite::SqliteConnectOptions,
+    AssertSqlSafe, ConnectOptions as _, Connection as _,
+    migrate::Migrator,
+    postgres::PgConnectOptions,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 use tempfile::TempDir;
 
 use crate::{hand_clock::HandClock, tables::Tables};
 
 /// The migrations of an earlier espelho.
-async fn up_to(version: i64, folder: &str) -> Migrator {
+pub(crate) async fn up_to(version: i64, folder: &str) -> Migrator {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(folder);
     let all = Migrator::new(path).await.unwrap();
     Migrator::with_migrations(all.iter().filter(|migration| migration.version <= version).cloned().collect())
@@ -56,28 +58,12 @@ impl World {
 
     /// On a file that an earlier espelho has migrated to `version`, with `rows` in it.
     pub(crate) async fn on_older_sqlite(version: i64, rows: &[String]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
-        let options = SqliteConnectOptions::from_str(&url).unwrap().create_if_missing(true);
-        let mut connection = options.connect().await.unwrap();
-        up_to(version, "sqlite").await.run(&mut connection).await.unwrap();
-        for row in rows {
-            sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
-        }
-        connection.close().await.unwrap();
-        Self::begin(url, Home::Directory { _held: directory }).await
+        Older::on_sqlite(version, rows).await.open().await
     }
 
     /// The same on PostgreSQL.
     pub(crate) async fn on_older_postgres(version: i64, rows: &[String]) -> Self {
-        let database = FreshDatabase::create().await;
-        let mut connection = PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
-        up_to(version, "postgres").await.run(&mut connection).await.unwrap();
-        for row in rows {
-            sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
-        }
-        connection.close().await.unwrap();
-        Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
+        Older::on_postgres(version, rows).await.open().await
     }
 
     /// The definitions that the migrations leave in a database of the same kind, which no store has opened.
@@ -145,6 +131,48 @@ impl World {
         let mut tx = self.store.begin(lease).await.unwrap();
         write_products(&mut tx, op, products).await;
         tx.commit().await.unwrap();
+    }
+}
+
+/// A database that an earlier espelho has left, and that this one has not opened yet.
+pub(crate) struct Older {
+    pub(crate) url: String,
+    home: Home,
+}
+
+impl Older {
+    /// Two files with the migrations up to `version`, and `rows` in the first.
+    pub(crate) async fn on_sqlite(version: i64, rows: &[String]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
+        for (suffix, folder, rows) in [("", "sqlite", rows), ("-inbox", "sqlite/inbox", &[])] {
+            let options = SqliteConnectOptions::from_str(&format!("{url}{suffix}")).unwrap();
+            let options = options.create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+            let mut connection = options.connect().await.unwrap();
+            up_to(version, folder).await.run(&mut connection).await.unwrap();
+            for row in rows {
+                sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
+            }
+            connection.close().await.unwrap();
+        }
+        Self { url, home: Home::Directory { _held: directory } }
+    }
+
+    /// The same on PostgreSQL.
+    pub(crate) async fn on_postgres(version: i64, rows: &[String]) -> Self {
+        let database = FreshDatabase::create().await;
+        let mut connection = PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
+        up_to(version, "postgres").await.run(&mut connection).await.unwrap();
+        for row in rows {
+            sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
+        Self { url: database.url(), home: Home::Database { _held: Box::new(database) } }
+    }
+
+    /// Opens it, which migrates it.
+    pub(crate) async fn open(self) -> World {
+        World::begin(self.url, self.home).await
     }
 }
 
@@ -218,7 +246,7 @@ pub(crate) fn server() -> PgConnectOptions {
     PgConnectOptions::from_str(&url).unwrap().database("postgres")
 }
 
-async fn run_on(server: &PgConnectOptions, sql: String) {
+pub(crate) async fn run_on(server: &PgConnectOptions, sql: String) {
     let mut connection = server.connect().await.unwrap();
     sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();

@@ -88,9 +88,7 @@ async fn copy(
 ) -> Result<(), Error> {
     let Database::Sqlite { read, .. } = database else { return Ok(()) };
     create_private(to).map_err(failed("make", to))?;
-    let rows = database.fetch("measure the database", SIZE, Vec::new()).await?;
-    let all = rows.first().map_or(Ok(0), |row| row.int(0))?;
-    let all = u64::try_from(all).unwrap_or(0);
+    let all = size_of(database).await?;
     // A snapshot of the file, whoever writes meanwhile; the log cannot restart before it ends.
     let copying = sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(read.pool());
     tokio::pin!(copying);
@@ -108,9 +106,19 @@ async fn copy(
     }
 }
 
+/// The size of a mirror's two files.
+pub(crate) async fn size(store: &Store) -> Result<u64, Error> {
+    Ok(size_of(&store.database).await? + size_of(&store.inbox).await?)
+}
+
+async fn size_of(database: &Database) -> Result<u64, Error> {
+    let rows = database.fetch("measure the database", SIZE, Vec::new()).await?;
+    rows.first().map_or(Ok(0), |row| row.count(0))
+}
+
 /// Creates an empty draft folder and removes a leftover one. The lock on the open folder excludes every other
 /// backup.
-pub(super) fn begin_draft(draft: &Path) -> Result<File, Error> {
+pub(crate) fn begin_draft(draft: &Path) -> Result<File, Error> {
     let begin = || -> Result<File, Error> {
         make_folder(draft)?;
         File::open(draft).map_err(failed("open", draft))

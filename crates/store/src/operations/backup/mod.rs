@@ -4,6 +4,7 @@
 //! restore prepares its files beside the mirror in the same way, and swaps them in by steps that any later opener
 //! can finish.
 
+mod before_migration;
 mod create;
 pub(crate) mod open_lock;
 mod restore;
@@ -19,8 +20,7 @@ use std::{
 
 use crate::Error;
 
-pub(crate) use self::create::FIRST_OPEN;
-use self::create::begin_draft;
+pub(crate) use self::create::{FIRST_OPEN, begin_draft, size};
 pub use self::{
     create::{back_up, open_to_copy},
     restore::{Restored, restore},
@@ -28,7 +28,7 @@ pub use self::{
 };
 
 /// The mirror's file within a backup.
-const MIRROR: &str = "espelho.db";
+pub(crate) const MIRROR: &str = "espelho.db";
 /// The inbox's file, whose name follows from that.
 const INBOX: &str = "espelho.db-inbox";
 
@@ -53,6 +53,11 @@ fn remove_folder(path: &Path) -> Result<(), Error> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", path)(error)),
         _ => Ok(()),
     }
+}
+
+/// The free bytes of a folder's disk; where nothing tells them, there is room for everything.
+pub(crate) fn free_bytes(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize)
 }
 
 /// Syncs a file or a folder to the disk.
