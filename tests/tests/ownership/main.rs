@@ -4,6 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod calls;
+mod rolling;
+
+#[expect(dead_code, reason = "more can be asked of a receiver than is asked here")]
+#[path = "../webhooks/receiving.rs"]
+mod receiving;
 
 use calls::{callers, calling_in_turn, logins};
 use espelho_tests::{
