@@ -13,6 +13,7 @@ mod kinds;
 mod migration;
 mod parity;
 mod postgres_server;
+mod previous_release;
 mod rehearsal;
 mod specimens;
 mod sqlite_file;
