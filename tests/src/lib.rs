@@ -8,7 +8,7 @@
 //! document, which gives any answer that a test needs), [`truth`] (the marketplace's contents, read by an independent
 //! client), [`converge`] (whether a mirror has converged to the marketplace), [`pages`] (a running service as seen
 //! from outside), [`ledger`] (the API document's statements, and the test that proves each), [`catalogue`] (the
-//! failures, and the test that shows each), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`]
+//! failures, and the test that shows each), [`error_codes`] (every error code and its explanation), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`]
 //! (everything that shows alarms), [`gateway`] (the connection to the marketplace, which can be cut and restored),
 //! [`clock_skew`] (programs with a wrong clock).
 
@@ -16,6 +16,7 @@ pub mod callers;
 pub mod catalogue;
 pub mod clock_skew;
 pub mod converge;
+pub mod error_codes;
 pub mod gateway;
 pub mod installation;
 pub mod ledger;

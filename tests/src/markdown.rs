@@ -1,4 +1,4 @@
-//! Items of Markdown lists, wrapped at the width that all documents keep.
+//! Items of Markdown lists and paragraphs, wrapped at the width that all documents keep.
 
 use textwrap::{Options, WordSplitter, fill};
 
@@ -14,6 +14,11 @@ pub fn item(depth: usize, text: &str) -> String {
         .break_words(false)
         .word_splitter(WordSplitter::NoHyphenation);
     fill(text, options) + "\n"
+}
+
+/// Returns a paragraph, wrapped, without its last line break.
+pub fn paragraph(text: &str) -> String {
+    fill(text, Options::new(WIDTH).break_words(false).word_splitter(WordSplitter::NoHyphenation))
 }
 
 #[cfg(test)]

@@ -1,8 +1,18 @@
-//! Compares the text catalogue with the code that names its messages.
+//! Compares the text catalogue with the code that names its messages, and the pages of error codes with both.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use espelho_model::text::Text;
+use espelho_model::text::{Language, Text};
+use espelho_sync_engine::plan::alarms::Code;
+use espelho_tests::error_codes::{ErrorCodes, GivenCode, codes_in, given_codes};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
 
 /// Collects every identifier that code or a template names as `text!("…"`.
 fn named_in(folder: &Path, named: &mut BTreeSet<(String, String)>) {
@@ -31,4 +41,79 @@ fn every_message_that_code_names_is_in_the_catalogue() {
     assert!(!named.is_empty(), "no code names a message");
     let unknown: Vec<_> = named.iter().filter(|(id, _)| !Text::new(id.clone()).is_known()).collect();
     assert!(unknown.is_empty(), "not in the catalogue: {unknown:#?}");
+}
+
+#[test]
+fn every_error_code_of_the_sources_is_explained() {
+    let codes = ErrorCodes::read(&root());
+    assert_eq!(codes.faults(), Vec::<String>::new());
+    let given = given_codes(&root());
+    assert!(given.len() > 100, "the sources were not understood: {given:#?}");
+    let missing = codes.missing(&given);
+    assert!(missing.is_empty(), "tests/errors.toml lacks them, or explains them otherwise: {missing:#?}");
+    for code in Code::ALL {
+        assert!(codes.has("alarms", code.as_str()), "the alarm {code} is not explained");
+    }
+}
+
+#[test]
+fn every_explained_error_code_is_one_that_somebody_gives() {
+    let mut folders = ["crates/api-client", "crates/store", "crates/sync-engine", "crates/daemon"]
+        .map(|name| root().join(name).join("src"))
+        .to_vec();
+    folders.push(root().join("migrations"));
+    let mut sources = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => sources.push_str(&fs::read_to_string(&path).unwrap_or_default()),
+            }
+        }
+    }
+    let codes = ErrorCodes::read(&root());
+    let is_given =
+        |code: &str| sources.contains(&format!("\"{code}\"")) || sources.contains(&format!("'{code}'"));
+    // One in capitals stands for many.
+    let is_one = |code: &&&str| !code.chars().any(|letter| letter.is_ascii_uppercase());
+    let all = codes.codes();
+    let lost: Vec<_> = all.iter().filter(is_one).filter(|code| !is_given(code)).collect();
+    assert!(lost.is_empty(), "nobody gives {lost:?}");
+}
+
+#[test]
+fn the_pages_of_error_codes_say_what_the_catalogue_says() {
+    let codes = ErrorCodes::read(&root());
+    for (language, name) in [(Language::English, "ERRORS.md"), (Language::Portuguese, "ERRORS.pt-BR.md")] {
+        let (page, path) = (codes.page(language), root().join("docs").join(name));
+        if std::env::var_os("ESPELHO_BLESS").is_some() {
+            fs::write(&path, &page).expect("the page is written");
+        }
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        assert!(written == page, "docs/{name} is out of date: run ESPELHO_BLESS=1 tests/run texts");
+    }
+}
+
+#[test]
+fn codes_are_found_in_a_source_with_the_message_beside_them() {
+    let check = |source: &str, expected: &[(&str, Option<&str>)]| {
+        let found = codes_in(source, "x.rs");
+        let expected: Vec<GivenCode> = expected
+            .iter()
+            .map(|(code, text)| GivenCode {
+                code: (*code).to_owned(),
+                text: text.map(str::to_owned),
+                file: "x.rs".to_owned(),
+            })
+            .collect();
+        assert_eq!(found, expected, "{source}");
+    };
+    check("Message::new(\"rain\", text!(\"push-rain\"))", &[("rain", Some("push-rain"))]);
+    check("Message::new(\n    \"rain\",\n    text,\n)", &[("rain", None)]);
+    check("Problem::of(Trouble::Failure, \"rain\", text!(\"x\", a = 1))", &[("rain", Some("x"))]);
+    check("Problem::new(Trouble::Failure, \"rain\", &error, text!(\"x\"))", &[("rain", Some("x"))]);
+    check("(Trouble::Held, \"held\")", &[("held", None)]);
+    check("\"SET error_code = 'rain', x\"", &[("rain", None)]);
+    check("// Message::new(\"rain\", text)\nlet word = \"sun\";", &[]);
 }
