@@ -1,9 +1,11 @@
 //! The metrics: each is described once, in [`list`]. Its registration, its `# HELP` and its row in `docs/OPERATIONS.md`
-//! follow from there.
+//! follow from there. `dashboard` writes `config/grafana-dashboard.json`, and holds it and the alerts against the list.
 //!
 //! What happens is counted where it happens ([`Metric::counter`] and the like); what is a state is collected when
 //! somebody asks ([`Exposition`]). Both need one value for each label of the description.
 
+#[cfg(test)]
+mod dashboard;
 mod exposition;
 pub(crate) mod list;
 
