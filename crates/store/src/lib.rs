@@ -126,4 +126,6 @@ pub use schema::{Difference, ObjectKind, SchemaDefect};
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
-pub use statements::{prepare_all, statements_of, statements_of_lists, statements_of_sweeps, statements_of_turns};
+pub use statements::{
+    prepare_all, statements_of, statements_of_lists, statements_of_sweeps, statements_of_turns,
+};

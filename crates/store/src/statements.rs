@@ -259,6 +259,7 @@ const PLAIN: &[&str] = &[
     push_lookups::PRICED,
     push_lookups::PRODUCT,
     push_lookups::READ_AT,
+    push_lookups::DISPATCHED_BY,
     intents::release::RELEASED,
     intents::release::RELEASES,
     intents::unknown_skus::REOPEN_PRICES,

@@ -73,7 +73,7 @@ pub fn level(text: &str) {
     let Ok(quantity) = stock_level::check(&level) else { return };
     for basis in [Basis::Physical, Basis::Available] {
         let target = stock_level::target(basis, quantity, reserved);
-        black_box(stock_level::decide(&level, mirrored, target, &[], DateTime::UNIX_EPOCH));
+        black_box(stock_level::decide(&level, mirrored, target, &[], false, DateTime::UNIX_EPOCH));
     }
 }
 

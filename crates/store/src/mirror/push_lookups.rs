@@ -6,6 +6,7 @@ use espelho_model::{
     privacy::{Field, Treatment},
     product::PriceTier,
 };
+use rust_decimal::Decimal;
 
 use crate::{
     Error,
@@ -26,6 +27,9 @@ pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(d
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
     CAST(package_length AS TEXT) FROM product_prices WHERE store = $1 AND product_id = $2 AND gone_at IS NULL \
     ORDER BY min_quantity";
+pub(crate) const DISPATCHED_BY: &str = "SELECT CAST(i.quantity AS TEXT) AS quantity FROM commands c \
+    JOIN order_items i ON i.store = c.store AND i.order_number = c.key \
+    WHERE c.id = $1 AND c.store = $2 AND c.state = 'done' AND i.sku = $3 AND i.gone_at IS NULL";
 pub(crate) const READ_AT: &str = "SELECT read_at FROM product_reads WHERE store = $1 AND id = $2";
 /// What releases an order that waits for its invoice: its documents, or a status beyond the wait.
 pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') AS said FROM order_invoices WHERE store = \
@@ -157,6 +161,16 @@ impl Lookups<'_> {
             vec![store.as_str().into(), sku.as_str().into(), since.into(), mirrored_since.into()];
         let rows = self.database.fetch("find orders with a SKU", WITH_SKU, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
+    }
+
+    /// How much of a SKU the order of a command has; zero while the command is not done.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn dispatched_by(self, store: &StoreKey, command: i64, sku: &Sku) -> Result<Decimal, Error> {
+        let values: Vec<Value> = vec![command.into(), store.as_str().into(), sku.as_str().into()];
+        let rows = self.database.fetch_erp("read what a command dispatched", DISPATCHED_BY, values).await?;
+        rows.iter().map(|row| Ok(row.optional_decimal("quantity")?.unwrap_or_default())).sum()
     }
 
     /// The SKUs of an order; none if the order is not mirrored.

@@ -54,13 +54,14 @@ impl<'c> CommandHandlers<'c> {
             return Ok(Duration::ZERO);
         }
         let verdict = self.handle_command(&command).await?;
-        if matches!(verdict, Verdict::Done(_)) && dispatches_goods(row) {
-            self.stock.set_again_after(row).await?;
-        }
+        let again = match matches!(verdict, Verdict::Done(_)) && dispatches_goods(row) {
+            true => self.stock.levels_ahead_of(row).await?,
+            false => Vec::new(),
+        };
         if self.journal.take_mark(command.id) {
             command.state = Some(PushState::Sending);
         }
-        self.answers.command(&command, &verdict).await?;
+        self.answers.command_and_levels(&command, &verdict, &again).await?;
         let is_over = verdict.retry_after().is_none();
         if is_over {
             self.services.labels.end(command.id);

@@ -33,6 +33,16 @@ impl<'c> DispatchTimeline<'c> {
         Self { context, client }
     }
 
+    /// The latest effects that may have dispatched goods, newest last: the order and when.
+    pub(super) async fn latest(&self, effects: i64) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let after = store.journal().last_effect(key).await? - effects;
+        let latest = store.journal().effects_after(key, after).await?;
+        let order =
+            |effect: &Effect| Some((effect.key.strip_prefix("order/")?.to_owned(), effect.planned_at));
+        Ok(latest.iter().filter(|effect| may_dispatch(effect)).filter_map(order).collect())
+    }
+
     /// Says whether one of our transitions that dispatches a SKU is under way.
     pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
@@ -98,18 +108,20 @@ impl<'c> DispatchTimeline<'c> {
         Ok(Some(sold))
     }
 
-    /// Says whether dispatches since then explain why a level is lower than it was set.
+    /// Says whether dispatches since an effect explain why a level is lower than it was set. `mark` is the last effect
+    /// before the level was read: a dispatch of ours up to it was before that. Goods that left around the effect otherwise
+    /// may have left after it.
     pub(super) async fn explains(
         &self,
         sku: &Sku,
+        (effect, mark): (i64, i64),
         set_at: DateTime<Utc>,
         lower: Decimal,
     ) -> Result<bool, Error> {
         if lower <= Decimal::ZERO {
             return Ok(false);
         }
-        // The quantity before the effect is unknown: goods that left around it may have left after it.
-        let window = ReadingWindow { effect: i64::MAX, mark: 0, from: set_at, until: set_at };
+        let window = ReadingWindow { effect, mark, from: set_at, until: set_at };
         let sold = self.sold_since(sku, window).await?;
         Ok(sold.is_some_and(|sold| sold.all_possible().may_be(lower)))
     }

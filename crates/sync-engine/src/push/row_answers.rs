@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_model::{Sku, push::PushState};
-use espelho_store::{Command, IntentKind, Outcome, PriceIntent, StockIntent, TierIntent};
+use espelho_store::{Command, IntentKind, Outcome, PriceIntent, SentLevel, StockIntent, TierIntent};
 
 use crate::{
     Error, StoreContext,
@@ -96,6 +96,16 @@ impl<'c> RowAnswers<'c> {
 
     /// Answers a command, unless its row already says the same.
     pub(super) async fn command(&self, command: &Command, verdict: &Verdict) -> Result<(), Error> {
+        self.command_and_levels(command, verdict, &[]).await
+    }
+
+    /// Answers a command, unless its row already says the same, and opens levels anew in the same transaction.
+    pub(super) async fn command_and_levels(
+        &self,
+        command: &Command,
+        verdict: &Verdict,
+        again: &[(Sku, SentLevel)],
+    ) -> Result<(), Error> {
         let id = command.id.to_string();
         if !is_changed(command, verdict) {
             return Ok(());
@@ -104,6 +114,12 @@ impl<'c> RowAnswers<'c> {
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         if tx.intents().answer_command(command, &outcome).await? && is_final(&outcome) {
             tx.intents().spend_release(IntentKind::Command, &id).await?;
+        }
+        for (sku, level) in again {
+            if tx.intents().ask_for_level_again(sku, level).await? {
+                let location = &level.location;
+                tracing::info!(store = %self.context.key, %sku, %location, order = command.key, "a level that was sent before its goods were dispatched is looked at again");
+            }
         }
         Ok(tx.commit().await?)
     }

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
     Client,
     limit::Lane,
@@ -13,7 +14,7 @@ use espelho_api_client::{
 };
 use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState};
 use espelho_store::{
-    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, OpenCommand, StockIntent,
+    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, OpenCommand, SentLevel, StockIntent,
     UnreadableWalk,
 };
 use rust_decimal::Decimal;
@@ -35,9 +36,9 @@ use crate::{
         invalid,
         jobs::{Scan, key_of, key_of_level},
         stock_level::{
-            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, ahead_of, check,
-            check_sent, decide, empties, is_to_set_again, last_set, many_to_zero, target, trust,
-            unknown_location,
+            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, after_dispatch,
+            ahead_of, check, check_sent, decide, empties, is_to_set_again, last_set, many_to_zero, target,
+            trust, unknown_location, went_ahead_of,
         },
     },
     quarantine::Attempt,
@@ -51,6 +52,11 @@ const REOPEN_SHARE: u32 = 100;
 const UNREADABLE_PAGES: usize = 10;
 /// The wait of a level for one of our dispatches.
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The effects that are searched for dispatches after a start.
+const LATEST_EFFECTS: i64 = 200;
+/// The SKUs whose last dispatch is remembered; beyond them, those of the last day.
+const REMEMBERED_SKUS: usize = 10_000;
 
 /// Carries out the level rows of one store.
 pub(crate) struct StockPusher<'c> {
@@ -73,6 +79,8 @@ pub(crate) struct StockTools<'c> {
 /// What is kept from scan to scan.
 #[derive(Default)]
 struct StockState {
+    /// When commands last dispatched each SKU; nothing before the journal was read.
+    dispatched: Option<HashMap<String, DateTime<Utc>>>,
     /// Levels that differ from what was set, and since when.
     unexplained_since: HashMap<String, Duration>,
     /// When rows with unknown SKUs are reopened again; at once without it.
@@ -316,34 +324,59 @@ impl<'c> StockPusher<'c> {
             }
         }
         // A level that goes to zero cannot oversell, whatever was sold meanwhile: it is not read first.
-        let is_urgent = self.options.basis == Basis::Physical && desired.is_zero();
-        let effects =
-            self.context.store.journal().effects_on(&self.context.key, &key_of_level(level)).await?;
-        let (there, target) = if is_urgent || self.trusts_mirror(product, level, desired, &effects).await? {
-            (level.mirrored, desired)
-        } else {
-            if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
-                return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
-            }
-            let now = match self.read_level(product, level).await? {
-                Ok(now) => now,
-                Err(verdict) => return Ok(verdict),
-            };
-            let reserved = now.as_ref().and_then(|now| now.reserved_quantity);
-            (now.and_then(|now| now.quantity), target(self.options.basis, desired, reserved))
+        let (store, key) = (&self.context.store, &self.context.key);
+        let effects = store.journal().effects_on(key, &key_of_level(level)).await?;
+        let statuses = match store.commands().statuses_of_sku(key, &level.sku).await {
+            // The ERP has the commands locked. A level of late waits for them; another was not written with a dispatch.
+            Err(error) if error.trouble() == DatabaseTrouble::Busy => Vec::new(),
+            read => read?,
         };
-        let target = match decide(level, there, target, &effects, self.context.clock.now()) {
+        let ahead_of = ahead_of(self.options.basis, level, &effects, &statuses);
+        let mut dispatched = Decimal::ZERO;
+        for command in went_ahead_of(level, &effects) {
+            dispatched += store.lookups().dispatched_by(key, command, &level.sku).await?;
+        }
+        let is_again = !dispatched.is_zero();
+        let is_urgent = self.options.basis == Basis::Physical && desired.is_zero() && !is_again;
+        let is_on_record = is_again || !ahead_of.is_empty();
+        let mut mark = None;
+        let (there, target) =
+            if is_urgent || !is_on_record && self.trusts_mirror(product, level, desired, &effects).await? {
+                (level.mirrored, desired)
+            } else {
+                mark = Some(store.journal().last_effect(key).await?);
+                if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
+                    return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
+                }
+                let now = match self.read_level(product, level).await? {
+                    Ok(now) => now,
+                    Err(verdict) => return Ok(verdict),
+                };
+                let reserved = now.as_ref().and_then(|now| now.reserved_quantity);
+                let there = now.and_then(|now| now.quantity);
+                let set = last_set(&effects, self.context.clock.now())
+                    .filter(|set| set.wish == Some(level.revision));
+                let target = match (set, there) {
+                    (Some(set), _) if is_again => set.target,
+                    (None, Some(there)) if is_again => after_dispatch(desired, there, dispatched),
+                    _ => target(self.options.basis, desired, reserved),
+                };
+                (there, target)
+            };
+        let now = self.context.clock.now();
+        let target = match decide(level, there, target, &effects, is_on_record, now) {
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };
-        let statuses = self.context.store.commands().statuses_of_sku(&self.context.key, &level.sku).await?;
         let evidence = LevelEvidence {
             product: product.as_str().to_owned(),
             location: level.location.as_str().to_owned(),
             sku: level.sku.as_str().to_owned(),
             target,
             wish: Some(level.revision),
-            ahead_of: ahead_of(self.options.basis, level, &effects, &statuses),
+            wanted: (target != desired && self.options.basis == Basis::Physical).then_some(desired),
+            ahead_of,
+            mark,
         };
         let verdict = self.set_level(product, level, &evidence).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
@@ -359,15 +392,31 @@ impl<'c> StockPusher<'c> {
         desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Error> {
-        match trust(self.options.basis, level, desired, effects, self.context.clock.now()) {
-            Trust::Yes => Ok(true),
-            Trust::No => Ok(false),
-            Trust::IfReadAfter(time) => {
-                let read_at =
-                    self.context.store.lookups().product_read_at(&self.context.key, product).await?;
-                Ok(read_at.is_some_and(|read_at| read_at > time))
+        let after = match trust(self.options.basis, level, desired, effects, self.context.clock.now()) {
+            Trust::Yes => None,
+            Trust::No => return Ok(false),
+            Trust::IfReadAfter(time) => Some(time),
+        };
+        // A dispatch of ours has taken goods off since the mirror's reading.
+        let after = after.max(self.dispatched_at(&level.sku).await?);
+        let Some(after) = after else { return Ok(true) };
+        let read_at = self.context.store.lookups().product_read_at(&self.context.key, product).await?;
+        Ok(read_at.is_some_and(|read_at| read_at > after))
+    }
+
+    /// Returns when a command of ours last dispatched a SKU. After a start the journal tells of the latest.
+    async fn dispatched_at(&self, sku: &Sku) -> Result<Option<DateTime<Utc>>, Error> {
+        let is_known = self.state().dispatched.is_some();
+        if !is_known {
+            let mut latest = HashMap::new();
+            for (order, at) in self.tools.dispatches.latest(LATEST_EFFECTS).await? {
+                for sku in self.context.store.lookups().skus_of_order(&self.context.key, &order).await? {
+                    latest.insert(sku, at);
+                }
             }
+            self.state().dispatched.get_or_insert(latest);
         }
+        Ok(self.state().dispatched.as_ref().and_then(|all| all.get(sku.as_str()).copied()))
     }
 
     /// Reads a level. Returns the verdict when the marketplace does not show the product.
@@ -473,7 +522,8 @@ impl<'c> StockPusher<'c> {
             (Check::Compare(_), None) => None,
         };
         let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
-        let is_explained = self.tools.dispatches.explains(&level.sku, set.planned_at, lower).await?;
+        let around = (set.effect, set.mark);
+        let is_explained = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
         let now = self.context.clock.monotonic();
         let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
         let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
@@ -483,31 +533,37 @@ impl<'c> StockPusher<'c> {
         Ok(verdict)
     }
 
-    /// Opens the levels that were set ahead of a dispatch anew, now that it is done: the marketplace has taken its goods off
-    /// them once more.
-    pub(super) async fn set_again_after(&self, dispatch: &OpenCommand) -> Result<(), Error> {
+    /// Returns the levels that were set ahead of a dispatch, which is done now: the marketplace has taken its goods off them
+    /// once more. Notes that the mirror's levels of its goods are out of date.
+    pub(super) async fn levels_ahead_of(
+        &self,
+        dispatch: &OpenCommand,
+    ) -> Result<Vec<(Sku, SentLevel)>, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut again = Vec::new();
         for sku in store.lookups().skus_of_order(key, &dispatch.key).await? {
+            self.note_dispatched(&sku);
             let sku = Sku::new(sku);
             for level in store.intents().sent_levels(key, &sku).await? {
-                let name = key_of(&sku, &level.location);
-                let effects = store.journal().effects_on(key, &name).await?;
+                let effects = store.journal().effects_on(key, &key_of(&sku, &level.location)).await?;
                 if is_to_set_again(level.quantity, &effects, dispatch.id) {
                     again.push((sku.clone(), level));
                 }
             }
         }
-        if again.is_empty() {
-            return Ok(());
-        }
-        let mut tx = store.begin_answer(&self.context.lease).await?;
-        for (sku, level) in &again {
-            if tx.intents().ask_for_level_again(sku, level).await? {
-                tracing::info!(store = %key, sku = %sku, location = %level.location, order = dispatch.key, "a level that was sent before its goods were dispatched is sent again");
+        Ok(again)
+    }
+
+    fn note_dispatched(&self, sku: &str) {
+        let now = self.context.clock.now();
+        let mut state = self.state();
+        // Without a map the journal has not been read yet, and it tells of this dispatch too.
+        if let Some(dispatched) = &mut state.dispatched {
+            if dispatched.len() >= REMEMBERED_SKUS {
+                dispatched.retain(|_, at| now - *at < TimeDelta::days(1));
             }
+            dispatched.insert(sku.to_owned(), now);
         }
-        Ok(tx.commit().await?)
     }
 
     /// Settles a level whose answer was lost: reads the level, and the dispatches where it is lower.
@@ -521,7 +577,8 @@ impl<'c> StockPusher<'c> {
         let quantity = level.and_then(|level| level.quantity).unwrap_or_default();
         let lower = evidence.target - quantity;
         let sku = Sku::new(&evidence.sku);
-        let is_explained = self.tools.dispatches.explains(&sku, effect.planned_at, lower).await?;
+        let around = (effect.id, evidence.mark.unwrap_or_default());
+        let is_explained = self.tools.dispatches.explains(&sku, around, effect.planned_at, lower).await?;
         Ok(stock_level::settle(evidence, quantity, is_explained))
     }
 }

@@ -119,6 +119,98 @@ async fn a_level_written_with_a_dispatch_that_waits_for_its_invoice_is_there_bef
     rig.stop().await;
 }
 
+/// Prepares an order of one piece whose dispatch waits for the invoice; its number, and the command that ships it.
+async fn dispatch_that_waits(rig: &mut Rig, goods: &Goods) -> (String, i64) {
+    let number = rig.sell("standard", &goods.sku);
+    rig.mirror_again().await;
+    assert_eq!(rig.command("order.status", &number, &json!({"status": "preparing"})).await[0], "done");
+    let ready = rig.give("order.status", &number, &json!({"status": "ready_to_ship"})).await;
+    assert_eq!(rig.outcome(ready, |state| state == "waiting").await[1], "waiting_invoice");
+    let shipped = rig.give("order.status", &number, &json!({"status": "shipped"})).await;
+    (number, shipped)
+}
+
+async fn ship(rig: &Rig, (number, shipped): (String, i64)) {
+    rig.control().orders().issue_invoice(&rig.key(), &number, "nfe").unwrap();
+    assert_eq!(rig.outcome(shipped, |state| state == "done").await[0], "done");
+}
+
+#[tokio::test]
+async fn the_same_level_again_with_a_dispatch_is_not_taken_off_twice() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    let left = goods[0].quantity - 1;
+    // Written when the goods were picked, and again when they leave: with the invoice there already, and without.
+    for is_there in [true, false] {
+        let left = if is_there { left } else { left - 1 };
+        rig.set_stock(&goods[0], &left.to_string()).await;
+        rig.shown(STATES, |states| states == ["done"]).await;
+        let number = rig.sell("standard", &goods[0].sku);
+        rig.mirror_again().await;
+        assert_eq!(rig.command("order.status", &number, &json!({"status": "preparing"})).await[0], "done");
+        if is_there {
+            rig.control().orders().issue_invoice(&rig.key(), &number, "nfe").unwrap();
+        }
+        let shipped = rig.give("order.status", &number, &json!({"status": "shipped"})).await;
+        rig.set_stock(&goods[0], &left.to_string()).await;
+        if !is_there {
+            assert_eq!(rig.outcome(shipped, |state| state == "waiting").await[1], "waiting_invoice");
+            rig.shown(STATES, |states| states == ["done"]).await;
+            rig.control().orders().issue_invoice(&rig.key(), &number, "nfe").unwrap();
+        }
+        assert_eq!(rig.outcome(shipped, |state| state == "done").await[0], "done");
+        rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left).await;
+        rig.shown(STATES, |states| states == ["done"]).await;
+    }
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn the_last_pieces_leave_once_too() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
+    rig.set_stock(&goods[0], "0").await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    ship(&rig, dispatch).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    rig.until("it is set again", async || rig.writes("/stock").len() == 2).await;
+    rig.until("the level is zero", async || rig.stock_of(&goods[0]).await == 0).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_lost_request_after_a_dispatch_is_not_taken_for_done_because_of_that_dispatch() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    let left = goods[0].quantity - 1;
+    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
+    rig.set_stock(&goods[0], &left.to_string()).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    rig.fault(POST_STOCK, 1, Fault::Html(502));
+    ship(&rig, dispatch).await;
+    rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!(rig.writes("/stock").len(), 3, "before the dispatch, the lost one, and once more");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn what_others_did_while_a_dispatch_waited_is_not_overwritten_after_it() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    let left = goods[0].quantity - 1;
+    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
+    rig.set_stock(&goods[0], &left.to_string()).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    // Somebody takes two pieces off in the portal.
+    assert!(rig.control().products().set_stock(&rig.key(), &goods[0].id, left - 2));
+    ship(&rig, dispatch).await;
+    rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left - 2).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    rig.stop().await;
+}
+
 async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it(kind: Kind) {
     let guards = Guards { zero_max_rows: 2, zero_max_percent: 10.into(), ..Guards::default() };
     let mut rig = Setup::on(kind).with(|setup| setup.push.guards = guards).start().await;

@@ -98,8 +98,11 @@ impl Catalog {
     }
 }
 
-/// An object and its definition; `None` for a kind that no migration makes.
-fn object(row: &Row) -> Result<Option<((ObjectKind, String), String)>, Error> {
+/// An object with its definition.
+type Object = ((ObjectKind, String), String);
+
+/// Reads an object; `None` for a kind that no migration makes.
+fn object(row: &Row) -> Result<Option<Object>, Error> {
     let Ok(kind) = row.text(0)?.parse() else { return Ok(None) };
     Ok(Some(((kind, row.foreign_text(1)?), row.foreign_text(2)?)))
 }

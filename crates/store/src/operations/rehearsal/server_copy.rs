@@ -204,7 +204,7 @@ fn literal(text: &str) -> String {
 /// The server's code of an error.
 fn code(error: &Error) -> String {
     let Error::Statement { source, .. } = error else { return String::new() };
-    let code = source.as_database_error().and_then(|refusal| refusal.code());
+    let code = source.as_database_error().and_then(sqlx::error::DatabaseError::code);
     code.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
 

@@ -63,9 +63,22 @@ pub struct LevelEvidence {
     pub target: Decimal,
     /// The revision of the row in `erp_stock`.
     pub wish: Option<i64>,
+    /// The quantity of the row, where that is not the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<Decimal>,
     /// The open commands that dispatch goods which the level no longer counts: see [`ahead_of`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead_of: Vec<i64>,
+    /// The last effect before the level was read; none of those up to it was dispatching the SKU then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<i64>,
+}
+
+impl LevelEvidence {
+    /// Whether it was set for a row that asked for this quantity, ahead of a dispatch.
+    fn is_ahead_with(&self, wanted: Option<Decimal>) -> bool {
+        !self.ahead_of.is_empty() && wanted == Some(self.wanted.unwrap_or(self.target))
+    }
 }
 
 impl Evidence for LevelEvidence {
@@ -86,6 +99,10 @@ pub struct Shown {
 /// The last level that we set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelSet {
+    /// The number of the effect.
+    pub effect: i64,
+    /// The last effect before the level was read; 0 where that is not known.
+    pub mark: i64,
     /// When it was planned.
     pub planned_at: DateTime<Utc>,
     /// What was set.
@@ -184,7 +201,7 @@ pub fn trust(
 /// The open commands whose goods the level no longer counts, although the marketplace still does. An ERP that ships goods
 /// writes the level that is left and the status; the status may wait for its invoice for hours, and the level must not: it
 /// may be of goods that were sold elsewhere. The marketplace takes the goods off once more when the dispatch comes, so
-/// the level is set again after it: see [`is_to_set_again`]. Until then less is on sale than there is, never more.
+/// they are added again after it: see [`is_to_set_again`]. Until then less is on sale than there is, never more.
 ///
 /// A level counts as written with a command or after it from [`DISPATCH_GRACE`] before the command. One that was answered
 /// before does not say when the ERP wrote it; one that is set again is ahead of what it was ahead of. On the basis of what is available nothing is taken off twice: what is
@@ -194,8 +211,7 @@ pub fn ahead_of(basis: Basis, level: &StockIntent, effects: &[Effect], statuses:
     if basis == Basis::Available || level.state != Some(PushState::New) {
         return Vec::new();
     }
-    let earlier =
-        last_evidence(effects).filter(|set| !set.ahead_of.is_empty() && Some(set.target) == level.quantity);
+    let earlier = last_evidence(effects).filter(|set| set.is_ahead_with(level.quantity));
     let is_later = |command: &&OpenCommand| match &earlier {
         Some(set) => set.ahead_of.contains(&command.id),
         None => command.created_at.is_some_and(|given| written >= given - DISPATCH_GRACE),
@@ -211,7 +227,21 @@ pub fn ahead_of(basis: Basis, level: &StockIntent, effects: &[Effect], statuses:
 /// Says whether a level that was set ahead of a dispatch is to be set again now that the command is done: nothing was set
 /// or moved since, and the ERP still asks for it. `effects` are those of the level, the newest first.
 pub fn is_to_set_again(wanted: Option<Decimal>, effects: &[Effect], command: i64) -> bool {
-    last_evidence(effects).is_some_and(|set| set.ahead_of.contains(&command) && wanted == Some(set.target))
+    last_evidence(effects).is_some_and(|set| set.ahead_of.contains(&command) && set.is_ahead_with(wanted))
+}
+
+/// The commands that a level went ahead of, as an earlier revision of its row: what those that are done have dispatched is
+/// to be added again.
+pub fn went_ahead_of(level: &StockIntent, effects: &[Effect]) -> Vec<i64> {
+    let is_earlier =
+        |set: &LevelEvidence| set.wish != Some(level.revision) && set.is_ahead_with(level.quantity);
+    last_evidence(effects).filter(is_earlier).map(|set| set.ahead_of).unwrap_or_default()
+}
+
+/// The quantity to set after a dispatch: what it took off is added to what is there, up to what the row asks for. What
+/// others did meanwhile, a dispatch by the platform or a person in the portal, is not overwritten: it shows in `v_drift`.
+pub fn after_dispatch(desired: Decimal, there: Decimal, dispatched: Decimal) -> Decimal {
+    desired.min(there + dispatched).max(Decimal::ZERO)
 }
 
 /// The evidence of the last effect, where that set the level.
@@ -229,15 +259,17 @@ pub fn target(basis: Basis, desired: Decimal, reserved: Option<Decimal>) -> Deci
 }
 
 /// The next step for a level: `there` is what the marketplace has, as far as it is known, `effects` are those of the
-/// level, the newest first.
+/// level, the newest first. With `is_on_record` it is set even where it is there, so that the journal has its evidence.
 pub fn decide(
     level: &StockIntent,
     there: Option<Decimal>,
     target: Decimal,
     effects: &[Effect],
+    is_on_record: bool,
     now: DateTime<Utc>,
 ) -> Action {
-    if there == Some(target) {
+    let is_set = || last_set(effects, now).is_some_and(|set| set.wish == Some(level.revision));
+    if there == Some(target) && (!is_on_record || is_set()) {
         // Another quantity that did not show may still land.
         let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
         return Action::Answer(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
@@ -321,7 +353,17 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LevelSet> {
     let left = |effect: &Effect| may_land_for(effect, target, now);
     let may_be_overruled_for = earlier.iter().filter_map(left).max();
     let (wish, is_ahead) = (evidence.wish, !evidence.ahead_of.is_empty());
-    Some(LevelSet { planned_at: set.planned_at, target, moved, wish, is_ahead, may_be_overruled_for })
+    let (effect, mark) = (set.id, evidence.mark.unwrap_or_default());
+    Some(LevelSet {
+        effect,
+        mark,
+        planned_at: set.planned_at,
+        target,
+        moved,
+        wish,
+        is_ahead,
+        may_be_overruled_for,
+    })
 }
 
 /// How long another quantity, set and not seen when it was looked for, may still land.

@@ -42,7 +42,9 @@ fn set_for(wish: i64, target: i64, state: EffectState) -> Effect {
 fn set_ahead_of(commands: &[i64], target: i64, state: EffectState) -> Effect {
     let ahead_of = commands.to_vec();
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
-    let evidence = LevelEvidence { product, location, sku, target: whole(target), wish: Some(2), ahead_of };
+    let (wish, wanted, mark) = (Some(2), None, None);
+    let target = whole(target);
+    let evidence = LevelEvidence { product, location, sku, target, wish, wanted, ahead_of, mark };
     effect("stock.set", Some(&write(&evidence)), state)
 }
 
@@ -150,7 +152,7 @@ fn what_is_reserved_is_added_where_the_erp_writes_what_is_available() {
 #[test]
 fn a_level_is_set_only_where_it_differs_and_not_twice_for_one_row() {
     let decided = |there: Option<i64>, effects: &[Effect]| {
-        decide(&level(7, None), there.map(whole), whole(7), effects, at(10))
+        decide(&level(7, None), there.map(whole), whole(7), effects, false, at(10))
     };
     let (set_it, done) = (Action::Set(whole(7)), Action::Answer(Verdict::Done(None)));
     assert_eq!(decided(Some(7), &[]), done);
@@ -276,7 +278,7 @@ proptest! {
     ) {
         prop_assume!(sold <= target);
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, ahead_of: Vec::new(),
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None,
         };
         let settled = settle(&evidence, whole(target - sold), sold > 0);
         let happened = matches!(settled, Settlement::Happened { .. });
@@ -287,7 +289,7 @@ proptest! {
     fn a_level_that_is_higher_or_lower_without_a_sale_was_not_set(target in 0i64..1_000, there in 0i64..1_000, explained: bool) {
         prop_assume!(target != there && !(explained && there < target));
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, ahead_of: Vec::new(),
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None,
         };
         let settled = settle(&evidence, whole(there), explained);
         let did_not = matches!(settled, Settlement::DidNotHappen { .. });
@@ -303,7 +305,9 @@ fn a_lost_set_is_settled_by_what_the_product_shows() {
         sku: "A".into(),
         target: whole(5),
         wish: None,
+        wanted: None,
         ahead_of: Vec::new(),
+        mark: None,
     };
     for (there, is_explained, happened) in [
         (5, false, true),
@@ -362,6 +366,51 @@ fn a_level_is_set_again_after_a_dispatch_only_if_it_was_the_last_one_and_is_stil
     // What the mirror shows may be older than the dispatch: the marketplace is read.
     let mirrored = level(7, Some(7));
     assert_eq!(trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], at(0)), Trust::No);
+}
+
+#[test]
+fn what_a_dispatch_took_off_is_added_again_and_what_others_did_stays() {
+    for (desired, there, dispatched, expected, why) in [
+        (97, 94, 3, 97, "taken off twice"),
+        (97, 97, 3, 97, "this marketplace takes nothing off"),
+        (97, 89, 3, 92, "another order left meanwhile"),
+        (97, 77, 3, 80, "somebody counted 80"),
+        (0, -3, 3, 0, "the last pieces"),
+        (0, 0, 3, 0, "this marketplace has nothing below zero"),
+        (0, -5, 3, 0, "no level is below zero"),
+    ] {
+        assert_eq!(after_dispatch(whole(desired), whole(there), whole(dispatched)), whole(expected), "{why}");
+    }
+}
+
+#[test]
+fn a_level_is_there_and_is_set_once_for_the_journal_where_a_dispatch_is_ahead_of_it() {
+    let next = |effects: &[Effect], is_on_record| {
+        decide(&level(7, Some(7)), Some(whole(7)), whole(7), effects, is_on_record, at(10))
+    };
+    assert_eq!(next(&[], false), Action::Answer(Verdict::Done(None)));
+    assert_eq!(next(&[], true), Action::Set(whole(7)));
+    assert_eq!(next(&[set_for(2, 7, CONFIRMED)], true), Action::Set(whole(7)), "that was another row");
+    assert_eq!(next(&[set(7, CONFIRMED)], true), Action::Answer(Verdict::Done(None)), "it is on record");
+}
+
+#[test]
+fn only_a_later_row_of_the_same_level_went_ahead_of_a_dispatch() {
+    let effects = [set_ahead_of(&[4, 5], 7, CONFIRMED)];
+    assert_eq!(went_ahead_of(&level(7, None), &effects), [4, 5]);
+    let same_row = StockIntent { revision: 2, ..level(7, None) };
+    assert_eq!(went_ahead_of(&same_row, &effects), [0; 0]);
+    assert_eq!(went_ahead_of(&level(8, None), &effects), [0; 0]);
+    assert_eq!(went_ahead_of(&level(7, None), &[set(7, CONFIRMED)]), [0; 0]);
+    // It was set to what was left, and the row asks for more.
+    let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
+    let (target, wish, wanted) = (whole(5), Some(2), Some(whole(7)));
+    let evidence =
+        LevelEvidence { product, location, sku, target, wish, wanted, ahead_of: vec![4], mark: Some(9) };
+    let effects = [effect("stock.set", Some(&write(&evidence)), CONFIRMED)];
+    assert_eq!(went_ahead_of(&level(7, None), &effects), [4]);
+    assert_eq!(went_ahead_of(&level(5, None), &effects), [0; 0]);
+    assert_eq!(last_set(&effects, at(0)).map(|set| (set.target, set.mark)), Some((whole(5), 9)));
 }
 
 #[test]
