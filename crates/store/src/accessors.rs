@@ -13,8 +13,8 @@ use crate::{
         Staleness, StalenessWriter, TableWriter, page::PageTx,
     },
     operations::{
-        Actions, Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter,
-        Tokens,
+        Actions, Alarms, Diagnostics, Erasures, History, Notices, Overviews, Pauses, Quarantine, Runs,
+        SweepWriter, Tokens,
     },
     ownership::Leases,
 };
@@ -58,6 +58,11 @@ impl Store {
     /// Acts of operators on the page.
     pub fn actions(&self) -> Actions<'_> {
         Actions { database: &self.database, clock: &self.clock }
+    }
+
+    /// Messages to people about alarms.
+    pub fn notices(&self) -> Notices<'_> {
+        Notices { database: &self.database, clock: &self.clock }
     }
 
     /// Pauses: the work that operators have stopped for a while.

@@ -87,8 +87,8 @@ pub use mirror::{
     },
 };
 pub use operations::{
-    Actions, Alarms, Diagnostics, Erasures, History, Overviews, Pauses, Quarantine, Runs, SweepWriter,
-    Tokens,
+    Actions, Alarms, Diagnostics, Erasures, History, Notices, Overviews, Pauses, Quarantine, Runs,
+    SweepWriter, Tokens,
     actions::{Action, NewAction},
     alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
     ask::Table,
@@ -100,6 +100,7 @@ pub use operations::{
     grants::grants,
     lists::{ListedOrder, OrderList, QueuedRow},
     mirrored_order::MirroredOrder,
+    notices::{DueNotice, NewNoticeDelivery, Notice, NoticeChannel, NoticeState},
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,

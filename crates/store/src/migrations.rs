@@ -58,6 +58,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0070_api_requests",
     "0080_actions",
     "0081_dispatches_that_wait",
+    "0082_notices",
     "0084_lists",
 );
 
@@ -106,6 +107,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0070_api_requests",
     "0080_actions",
     "0081_dispatches_that_wait",
+    "0082_notices",
     "0084_lists",
 );
 

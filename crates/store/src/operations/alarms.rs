@@ -34,6 +34,12 @@ pub(crate) const END_SILENT: &str =
     "DELETE FROM services WHERE instance IN (SELECT instance FROM v_services WHERE silent_seconds > 86400)";
 pub(crate) const RECORDED: &str = "SELECT store, code, severity, count, since, text, next FROM v_alarms \
     ORDER BY severity, code, COALESCE(store, '')";
+pub(crate) const OF_OTHERS: &str = "SELECT a.store, a.code, a.cause, a.severity, a.count, a.since, a.text, a.next \
+    FROM alarms a JOIN v_services s ON s.instance = a.instance \
+    WHERE a.instance <> $1 AND s.state <> 'stopped' AND s.silent_seconds BETWEEN -40 AND 40 \
+    ORDER BY a.code, a.store, a.cause, a.instance";
+pub(crate) const LIVE: &str = "SELECT instance FROM v_services \
+    WHERE state <> 'stopped' AND silent_seconds BETWEEN -40 AND 40 ORDER BY instance";
 pub(crate) const LAST_BEAT: &str = "SELECT max(beat_at) FROM services";
 pub(crate) const WORDS: &str = "INSERT INTO service_words (code, text, next) VALUES ($1, $2, $3) \
     ON CONFLICT (code) DO UPDATE SET text = excluded.text, next = excluded.next";
@@ -132,6 +138,24 @@ impl Alarms<'_> {
         rows.iter().map(recorded).collect()
     }
 
+    /// The alarms that other live processes have found.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn of_others(self, instance: &str) -> Result<Vec<AlarmRow>, Error> {
+        let rows = self.database.fetch("read the alarms of others", OF_OTHERS, vec![instance.into()]).await?;
+        rows.iter().map(alarm_of_process).collect()
+    }
+
+    /// The processes that have given a sign of life lately.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn live_instances(self) -> Result<Vec<String>, Error> {
+        let rows = self.database.fetch("read the live processes", LIVE, Vec::new()).await?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+
     /// The time of the last heartbeat, by the database's clock.
     ///
     /// # Errors
@@ -183,6 +207,19 @@ fn alarm_values(instance: &str, alarm: AlarmRow) -> [Value; 9] {
         alarm.text.into(),
         alarm.next.into(),
     ]
+}
+
+fn alarm_of_process(row: &Row) -> Result<AlarmRow, Error> {
+    Ok(AlarmRow {
+        store: Some(row.text("store")?).filter(|store| !store.is_empty()),
+        code: row.text("code")?,
+        cause: row.text("cause")?,
+        severity: row.text("severity")?,
+        count: row.count("count")?,
+        since: row.optional_time("since")?,
+        text: row.text("text")?,
+        next: row.text("next")?,
+    })
 }
 
 fn recorded(row: &Row) -> Result<RecordedAlarm, Error> {

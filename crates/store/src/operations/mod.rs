@@ -11,6 +11,7 @@ pub(crate) mod figures;
 pub(crate) mod grants;
 pub(crate) mod lists;
 pub(crate) mod mirrored_order;
+pub(crate) mod notices;
 pub(crate) mod overview;
 pub(crate) mod pauses;
 pub(crate) mod quarantine;
@@ -39,6 +40,13 @@ pub struct Alarms<'s> {
 /// Acts of operators on the page.
 #[derive(Clone, Copy)]
 pub struct Actions<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Messages to people about alarms.
+#[derive(Clone, Copy)]
+pub struct Notices<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
 }

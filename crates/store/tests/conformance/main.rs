@@ -226,6 +226,15 @@ conformance! {
         a_request_that_is_sent_again_writes_once,
         of_twenty_equal_requests_at_once_one_writes,
         a_request_that_fails_leaves_neither_rows_nor_its_key;
+    notices:
+        one_process_tells_until_its_heartbeat_is_silent,
+        a_message_goes_out_once_by_each_channel_and_so_does_its_end,
+        an_attempt_that_a_kill_cut_short_is_made_again,
+        a_message_that_fails_waits_and_its_end_waits_for_it,
+        a_channel_that_works_again_takes_what_waits,
+        what_was_told_without_a_record_is_recorded_as_it_is,
+        a_message_is_forgotten_three_months_after_its_end,
+        alarms_of_other_processes_are_read_while_they_live;
     pauses:
         a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,

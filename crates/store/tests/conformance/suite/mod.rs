@@ -14,6 +14,7 @@ pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod letters;
 pub(crate) mod mirror;
+pub(crate) mod notices;
 pub(crate) mod open_pages;
 pub(crate) mod opening;
 pub(crate) mod orders;
