@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 29] = [
+pub const CODES: [&str; 30] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -43,6 +43,7 @@ pub const CODES: [&str; 29] = [
     "deadline",
     "fiscal_gate",
     "paused",
+    "notice_failed",
 ];
 
 /// The time limit for a page of the service.

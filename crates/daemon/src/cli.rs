@@ -5,6 +5,7 @@ mod forget;
 mod get;
 mod init;
 mod migrate;
+mod notice;
 mod pause;
 mod prune;
 mod token;
@@ -26,6 +27,7 @@ pub use self::{
     get::{GetCommand, GetOrderArgs},
     init::InitArgs,
     migrate::MigrateArgs,
+    notice::NoticeCommand,
     pause::{PauseArg, PauseArgs, ResumeArgs},
     prune::PruneArgs,
     token::TokenCommand,
@@ -120,6 +122,9 @@ pub enum Command {
     /// The tokens.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// The messages to people about alarms.
+    #[command(subcommand)]
+    Notice(NoticeCommand),
     /// Creates or migrates the database, and ends.
     Migrate(MigrateArgs),
     /// Copies the database while the service runs, into a new folder (SQLite).

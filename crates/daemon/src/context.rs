@@ -400,9 +400,12 @@ fn stopped_early() -> Problem {
     Problem::of(Trouble::Stopped, "stopped", text!("run-stopped-before"))
 }
 
-fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
-    name.map_or_else(|_| "this machine".to_owned(), |name| name.trim().to_owned())
+/// Returns the name of this machine.
+pub(crate) fn host_name() -> String {
+    // The unit of the service sees no more of /proc than processes.
+    let names = ["/proc/sys/kernel/hostname", "/etc/hostname"].into_iter().map(std::fs::read_to_string);
+    let name = names.flatten().map(|name| name.trim().to_owned()).find(|name| !name.is_empty());
+    name.unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// Cancels `stop` on the first SIGINT or SIGTERM, and ends the process on the second.

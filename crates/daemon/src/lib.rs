@@ -3,7 +3,7 @@
 //! Reading order: `cli` parses (`help` has its texts, `locale` chooses the language), `commands` has a file for each
 //! command, `config` reads DIR, `place` resolves its paths, `context` opens what a store needs, `exit` turns results
 //! into exit codes, `lifecycle` (with `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http`
-//! are the service, `alarms` reports what is wrong, `status` reports the state of everything, `page` renders the pages
+//! are the service, `alarms` reports what is wrong, `notices` tells people of it, `status` reports the state of everything, `page` renders the pages
 //! (their templates are in `templates`), `acts` with `decisions` and `replay` is what operators do, `operators` and
 //! `sessions` say who they are, `knowledge` with `causes` and `mirrored_order` is what is on record, `metric` describes
 //! every metric, `handover` lets one process do another's run, `local` asks the service on this machine, and `ports`
@@ -39,6 +39,7 @@ mod locale;
 mod measure;
 mod metric;
 mod mirrored_order;
+mod notices;
 mod number;
 mod operators;
 mod page;

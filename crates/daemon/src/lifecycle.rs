@@ -11,6 +11,7 @@ use espelho_model::{
 };
 use espelho_store::FileTrouble;
 use espelho_sync_engine::{Problem, Trouble};
+use futures_util::future::join_all;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sd_notify::NotifyState;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
@@ -19,7 +20,7 @@ use tokio_cron_scheduler::{Job, JobScheduler};
 use crate::{
     alarms::{Board, Keeper},
     config::{Configuration, Installation},
-    context::Shared,
+    context::{Shared, host_name},
     health::Health,
     http::{
         self,
@@ -29,6 +30,7 @@ use crate::{
     lease_watcher,
     measure::LAG_BUCKETS,
     metric::{self, Metric, list},
+    notices::{Channels, DeadMan, Notifier},
     operators::OperatorsFile,
     panics::Panics,
     passwords::{Changed, Passwords},
@@ -113,6 +115,7 @@ impl Service {
         // Monitoring already asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
+        let told = self.tell_people(&board, locale);
         let alarms = tokio::spawn(self.keeper(board, live, locale).run());
         let begun = match self.stores.begin(&self.configuration).await {
             Ok(()) => self.schedule().await,
@@ -201,7 +204,7 @@ impl Service {
         if !saves {
             say_goodbye(self.shared.locale);
         }
-        self.drain(schedule, web, alarms).await;
+        self.drain(schedule, web, [alarms, told]).await;
         let ended = match end {
             End::Asked => Ok(()),
             End::Ended(what) => Err(ended(text!("run-ended", what = what))),
@@ -223,7 +226,55 @@ impl Service {
             store_metrics: Arc::clone(&self.shared.store_metrics),
             store: self.shared.store.clone(),
             started_at: self.shared.clock.now(),
+            notice_channels: self.channels().names(),
         }
+    }
+
+    /// Returns the channels by which people hear of alarms.
+    fn channels(&self) -> Channels {
+        Channels::of(&self.configuration.notices, self.configuration.locale(), Arc::clone(&self.shared.clock))
+    }
+
+    /// Starts to tell people of alarms, by what is configured; returns the task of the messages.
+    fn tell_people(&self, board: &Arc<Board>, locale: Locale) -> JoinHandle<()> {
+        let Shared { store, clock, stop, .. } = &self.shared;
+        let (config, channels) = (&self.configuration.notices, self.channels());
+        if let Some(ping) = &config.ping {
+            let dead_man = DeadMan {
+                config: ping.clone(),
+                channels: channels.clone(),
+                board: Arc::clone(board),
+                clock: Arc::clone(clock),
+                stop: stop.clone(),
+            };
+            tokio::spawn(dead_man.run());
+        }
+        let file = match store.file() {
+            Some(file) => {
+                let mut name = file.as_os_str().to_owned();
+                name.push("-notices");
+                name.into()
+            }
+            // Several services of one machine may share the directory, and not the port.
+            None => {
+                let port = self.configuration.installation.http.listen.port();
+                self.shared.state.join(format!("notices-{port}.json"))
+            }
+        };
+        let notifier = Notifier {
+            store: store.clone(),
+            clock: Arc::clone(clock),
+            board: Arc::clone(board),
+            channels,
+            program_time: config.exec.as_ref().map(|exec| exec.timeout).unwrap_or_default(),
+            rules: config.rules,
+            locale,
+            instance: self.shared.owner.clone(),
+            host: host_name(),
+            file,
+            stop: stop.clone(),
+        };
+        tokio::spawn(notifier.run())
     }
 
     fn keeper(&self, board: Arc<Board>, live: Live, locale: Locale) -> Keeper {
@@ -330,7 +381,7 @@ impl Service {
     }
 
     /// Lets all tasks finish at once, within their time limit.
-    async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>, alarms: JoinHandle<()>) {
+    async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>, alarms: [JoinHandle<()>; 2]) {
         tracing::info!("stopping: finishing the pages under way");
         let webhooks = self.webhooks.take();
         let ending = async {
@@ -343,7 +394,7 @@ impl Service {
             if !web.is_finished() {
                 let _ = tokio::time::timeout(LAST_ANSWERS, web).await;
             }
-            let _ = tokio::time::timeout(LAST_ANSWERS, alarms).await;
+            let _ = tokio::time::timeout(LAST_ANSWERS, join_all(alarms)).await;
         };
         if tokio::time::timeout(DRAIN, ending).await.is_err() {
             tracing::warn!("shutdown took too long; unwritten data will be read or sent again");

@@ -36,7 +36,7 @@ pub fn conceal(secret: &SecretString) {
 }
 
 /// Returns at most `length` characters of a text, without the known secrets. Only what may be shown is searched.
-pub(super) fn without_known(text: &str, length: usize) -> String {
+pub fn without_known(text: &str, length: usize) -> String {
     let known = KNOWN.read();
     let mut shown: String = text.chars().take(length + known.longest).collect();
     let forms = known.forms.iter().flatten().map(String::as_str);

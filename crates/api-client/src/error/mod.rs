@@ -9,7 +9,7 @@ mod words;
 use std::{error::Error as StdError, time::Duration};
 
 pub use documented::Documented;
-pub use known_secrets::conceal;
+pub use known_secrets::{conceal, without_known};
 pub use refusal::Refusal;
 pub(crate) use words::presentable;
 

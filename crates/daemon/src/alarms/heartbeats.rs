@@ -127,6 +127,7 @@ mod tests {
             free_bytes: None,
             stores: vec![store],
             strangers: None,
+            channels: Vec::new(),
         }
     }
 

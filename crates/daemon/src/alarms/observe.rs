@@ -10,11 +10,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
 use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
 use espelho_store::{
-    DatabaseTrouble, DueDeadlines, Error, FiscalQueue, RowsInTrouble, Store, StoreProof, SweepOverview,
+    DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store, StoreProof,
+    SweepOverview,
 };
 use espelho_sync_engine::plan::alarms::{
-    ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
-    Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations,
+    Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
 };
 use tokio::task::JoinHandle;
 
@@ -42,6 +43,7 @@ struct Read {
     deadlines: Arc<[DueDeadlines]>,
     fiscal: Arc<[FiscalQueue]>,
     pauses: Vec<Pause>,
+    channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
 }
 
@@ -133,6 +135,7 @@ impl Facts {
             free_bytes: live.free_bytes(),
             stores,
             strangers: self.strangers(shown),
+            channels: self.channels(&live.notice_channels),
         }
     }
 
@@ -172,6 +175,19 @@ impl Facts {
         }
     }
 
+    /// Returns the configured channels of messages that fail.
+    fn channels(&self, configured: &[&str]) -> Vec<ChannelTrouble> {
+        let failing = self.read.channels.iter().filter(|row| configured.contains(&row.channel.as_str()));
+        let trouble = |row: &NoticeChannel| {
+            Some(ChannelTrouble {
+                channel: row.channel.clone(),
+                since: row.failed_since?,
+                detail: row.error.clone().unwrap_or_default(),
+            })
+        };
+        failing.filter_map(trouble).collect()
+    }
+
     fn strangers(&self, shown: &[ShownStore]) -> Option<Rows> {
         let is_shown = |store: &str| shown.iter().any(|shown| shown.key.as_str() == store);
         let strangers =
@@ -207,6 +223,7 @@ pub(crate) async fn offline(
         free_bytes: crate::http::free(store),
         stores,
         strangers: facts.strangers(shown),
+        channels: Vec::new(),
     })
 }
 
@@ -254,6 +271,7 @@ async fn read_rows(store: &Store, at: DateTime<Utc>, known: Read, wants: Wants) 
         troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
         unseen: or_known(store.overview().unseen_rows().await, known.unseen)?,
         pauses: store.pauses().recent().await?,
+        channels: store.notices().channels().await?,
         progress,
         deadlines,
         fiscal,

@@ -18,6 +18,7 @@ mod finding;
 mod labels;
 mod lock;
 mod marketplace;
+mod notices;
 mod printer;
 mod receiver;
 mod scopes;

@@ -15,6 +15,7 @@ mod init;
 mod intents;
 mod man;
 mod migrate;
+mod notice;
 mod pause;
 mod plan;
 mod prompt;
@@ -33,7 +34,7 @@ use espelho_sync_engine::{Problem, Trouble};
 
 use self::intents::IntentCommand;
 use crate::{
-    cli::{Cli, Command, GetCommand, TokenCommand, WebhookCommand},
+    cli::{Cli, Command, GetCommand, NoticeCommand, TokenCommand, WebhookCommand},
     config::{self, Configuration},
     decisions::Decision,
     exit, help, report,
@@ -62,6 +63,9 @@ pub(crate) async fn run(cli: Cli) -> u8 {
             intents::run(&cli, IntentCommand::WebhookTest(write)).await
         }
         Some(Command::Token(TokenCommand::Status { store })) => token::status(&cli, store.as_deref()).await,
+        Some(Command::Notice(NoticeCommand::Test { channel })) => {
+            notice::test(&cli, channel.as_deref()).await
+        }
         Some(Command::Backup(arguments)) => backup::run(&cli, arguments).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
         Some(Command::Prune(arguments)) => prune::run(&cli, arguments).await,

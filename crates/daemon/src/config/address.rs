@@ -51,6 +51,20 @@ pub(crate) fn check_address(name: &str, text: &str, environment: Environment) ->
     Ok(())
 }
 
+/// Checks an address that the operator chose for messages: https, or this machine. No message quotes it: its path may be
+/// a secret.
+pub(super) fn check_outgoing(name: &str, text: &str) -> Result<(), Text> {
+    let url = Url::parse(text).map_err(|_| text!("config-notice-address", field = name))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(text!("config-notice-credentials", field = name));
+    }
+    match url.scheme() {
+        "https" if url.has_host() => Ok(()),
+        "http" if is_loopback(&url) => Ok(()),
+        _ => Err(text!("config-notice-https", field = name)),
+    }
+}
+
 /// Returns the environment that an address allows: an unencrypted or local one is nobody's production.
 pub(crate) fn environment_of(text: &str) -> Environment {
     let is_local = Url::parse(text).is_ok_and(|url| url.scheme() == "http" || is_loopback(&url));

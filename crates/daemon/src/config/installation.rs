@@ -15,7 +15,10 @@ use espelho_model::{
 use espelho_sync_engine::plan::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, LabelsSection, cadence::Cadence, file, people, retention::RetentionSection};
+use super::{
+    ConfigError, LabelsSection, cadence::Cadence, file, notices::NoticesSection, people,
+    retention::RetentionSection,
+};
 use crate::http::webhook::{Limits, TlsFiles};
 
 /// The installation.
@@ -32,6 +35,7 @@ pub(crate) struct Installation {
     pub http: Http,
     pub webhooks: Webhooks,
     pub log: Log,
+    pub notices: NoticesSection,
     pub schedule: Schedule,
     pub labels: LabelsSection,
     /// The treatment of each field about a person.
@@ -91,6 +95,7 @@ impl Default for Installation {
             http: Http::default(),
             webhooks: Webhooks::default(),
             log: Log::default(),
+            notices: NoticesSection::default(),
             schedule: Schedule::default(),
             labels: LabelsSection::default(),
             privacy: Policy::default(),
@@ -109,6 +114,7 @@ impl Installation {
             ("http.listen", self.http.listen != other.http.listen),
             ("[webhooks]", self.webhooks != other.webhooks),
             ("log.format", self.log.format != other.log.format),
+            ("[notices]", self.notices != other.notices),
             ("[privacy]", self.privacy != other.privacy),
             ("[retention]", self.retention != other.retention),
         ];

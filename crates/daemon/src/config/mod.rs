@@ -5,6 +5,7 @@ mod cadence;
 mod file;
 mod installation;
 mod labels;
+mod notices;
 mod people;
 mod push;
 mod retention;
@@ -29,6 +30,7 @@ pub(crate) use address::{Environment, check_address, environment_of};
 pub(crate) use cadence::span;
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
+pub(crate) use notices::{ExecConfig, NoticeWebhook, NoticesConfig, PingConfig, SmtpConfig, SmtpTls};
 pub(crate) use people::of_installation as people;
 pub(crate) use secret::{from_first as first_readable, secret_file};
 pub(crate) use store::StoreConfig;
@@ -68,6 +70,8 @@ pub(crate) struct Configuration {
     pub stores: Vec<StoreConfig>,
     /// The tokens of the HTTP API.
     pub tokens: Tokens,
+    /// The ways by which people hear of alarms.
+    pub notices: NoticesConfig,
 }
 
 impl Configuration {
@@ -122,6 +126,8 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     let installation = installation::load(dir).map_err(|e| errors.push(e)).ok();
     let tokens_file = installation.as_ref().and_then(|installation| installation.http.tokens_file.as_deref());
     let tokens = tokens::load(dir, tokens_file).map_err(|e| errors.push(e)).unwrap_or_default();
+    let notices = installation.as_ref().map(|installation| notices::load(dir, &installation.notices));
+    let notices = notices.and_then(|notices| notices.map_err(|e| errors.push(e)).ok()).unwrap_or_default();
     let mut stores = Vec::new();
     match store_files(dir) {
         Ok(files) => {
@@ -136,7 +142,9 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
     errors.extend(shared_credentials(dir, &stores));
     match installation {
-        Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores, tokens }),
+        Some(installation) if errors.is_empty() => {
+            Ok(Configuration { installation, stores, tokens, notices })
+        }
         _ => Err(errors),
     }
 }

@@ -8,7 +8,34 @@ use std::{
 
 use espelho_api_client::error::conceal;
 use espelho_model::{StoreKey, text, text::Text};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A secret that stands in `espelho.toml` itself, or in the environment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct InlineSecret(SecretString);
+
+impl InlineSecret {
+    /// Returns the secret.
+    pub(crate) fn secret(&self) -> &SecretString {
+        &self.0
+    }
+}
+
+impl PartialEq for InlineSecret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+}
+
+impl Serialize for InlineSecret {
+    /// Writes the secret itself: the environment is laid over the file as a value in memory, and nothing else is
+    /// written.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.expose_secret())
+    }
+}
 
 /// The message about a file that others may read.
 const EXPOSED: &str = "check-secret-exposed";

@@ -94,6 +94,14 @@ const ROWS: &[Row] = &[
                 &[(r#"max by (store, code) (espelho_alarm{store=~"$store|"})"#, "{{code}} {{store}}")],
             ),
             lines(
+                "Avisos a pessoas por hora, por canal",
+                "none",
+                &[(
+                    "sum by (channel, result) (increase(espelho_notices_total[1h]))",
+                    "{{channel}} {{result}}",
+                )],
+            ),
+            lines(
                 "Trabalho recomeçado por hora",
                 "none",
                 &[(

@@ -20,6 +20,9 @@ metrics! {
         "1, with the version that runs.";
     ALARM: Gauge "espelho_alarm" ["store", "code"]
         "What each alarm concerns; an alarm that is gone has no line. The store is empty where it concerns several.";
+    NOTICES: Counter "espelho_notices_total" ["channel", "result"]
+        "Messages to people about alarms, by channel (webhook, smtp, exec, ping), with the result sent, failed (it is \
+         tried again) or given_up (once it happens).";
     STATE: Gauge "espelho_state" ["state"]
         "1 for the state that everything is in, of ok, unknown, warning and failing.";
     API_REQUESTS: Counter "espelho_api_requests_total" ["store", "route", "method", "outcome"]

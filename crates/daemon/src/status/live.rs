@@ -83,6 +83,8 @@ pub(crate) struct Live {
     /// Gives access to the database's disk.
     pub store: Store,
     pub started_at: DateTime<Utc>,
+    /// The channels by which people hear of alarms.
+    pub notice_channels: Vec<&'static str>,
 }
 
 impl Live {

@@ -38,6 +38,7 @@ files![
     "help",
     "http",
     "init",
+    "notices",
     "page",
     "place",
     "ports",

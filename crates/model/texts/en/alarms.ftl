@@ -137,3 +137,5 @@ alarm-paused = { $store } is paused ({ $scope }) until { $until }, by { $by }. W
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.
     .next = espelho resume
+alarm-notice-failed = Messages about alarms do not go out by { $channel }: “{ $detail }”.
+    .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }

@@ -69,3 +69,14 @@ config-no-file = is no regular file: the configuration is read from files
 config-file-pipe = { $path }: is a pipe, and the password is read more than once
 config-operator = line { $line }: write NAME:ROLE:TOKEN; the role is operator or viewer, the token has 16 letters or more, or is sha256= with 64 digits
 config-operator-twice = line { $line }: this name is in the file already
+config-notice-address = { $field } is not an address; write https://…
+config-notice-credentials = { $field } carries credentials before its host; use a token or a part of the path
+config-notice-https = { $field } must begin with https://; http:// is only for this machine (127.0.0.1)
+config-notice-twice = { $field } and { $field }_file are both written; keep one
+config-notice-unreadable = { $field } cannot be read ({ $tried })
+config-notice-needs = { $field } needs { $other } beside it
+config-notice-mailbox = { $field }: "{ $address }" is no mail address; write "name@domain" or "Name <name@domain>"
+config-notice-plain = notices.smtp would send the password without encryption; write tls = "starttls" or "implicit"
+config-notice-program = notices.exec.command: "{ $program }" is not a whole path; write one like "/usr/local/bin/program"
+config-notice-least = { $field } must be at least 1
+config-notice-most = { $field } may be { $most } at most

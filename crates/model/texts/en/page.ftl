@@ -85,6 +85,8 @@ page-alarm-late = behind its promise
 page-alarm-deadline = deadline past or near
 page-alarm-fiscal-gate = waiting for NF-e
 page-alarm-paused = paused
+page-alarm-notice-failed = messages about alarms do not go out
+page-alarm-schema-changed = database schema changed
 
 # The last hour and the charts.
 page-hour = The last 60 minutes

@@ -137,3 +137,5 @@ alarm-paused = { $store } está em pausa ({ $scope }) até { $until }, por { $by
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.
     .next = espelho resume
+alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: “{ $detail }”.
+    .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }

@@ -69,3 +69,14 @@ config-no-file = não é um arquivo comum: a configuração é lida de arquivos
 config-file-pipe = { $path }: é um pipe, e a senha é lida mais de uma vez
 config-operator = linha { $line }: escreva NOME:PAPEL:SENHA; o papel é operator ou viewer, a senha tem 16 letras ou mais, ou é sha256= com 64 dígitos
 config-operator-twice = linha { $line }: este nome já está no arquivo
+config-notice-address = { $field } não é um endereço; escreva https://…
+config-notice-credentials = { $field } traz uma senha antes do nome da máquina; use um token ou uma parte do caminho
+config-notice-https = { $field } deve começar com https://; http:// é só para esta máquina (127.0.0.1)
+config-notice-twice = { $field } e { $field }_file estão escritos; deixe um só
+config-notice-unreadable = { $field } não pode ser lido ({ $tried })
+config-notice-needs = { $field } precisa de { $other } ao lado
+config-notice-mailbox = { $field }: "{ $address }" não é um endereço de e-mail; escreva "nome@domínio" ou "Nome <nome@domínio>"
+config-notice-plain = notices.smtp enviaria a senha sem criptografia; escreva tls = "starttls" ou "implicit"
+config-notice-program = notices.exec.command: "{ $program }" não é um caminho completo; escreva um como "/usr/local/bin/programa"
+config-notice-least = { $field } deve ser pelo menos 1
+config-notice-most = { $field } pode ser no máximo { $most }

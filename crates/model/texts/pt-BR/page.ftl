@@ -88,6 +88,8 @@ page-alarm-late = atrasado
 page-alarm-deadline = prazo vencido ou perto de vencer
 page-alarm-fiscal-gate = esperam NF-e
 page-alarm-paused = em pausa
+page-alarm-notice-failed = avisos de alarmes não saem
+page-alarm-schema-changed = esquema do banco alterado
 
 # A última hora e os gráficos.
 page-hour = Últimos 60 minutos

@@ -16,6 +16,7 @@ pub mod last_page;
 pub mod listed;
 pub mod load;
 pub mod missing;
+pub mod notices;
 pub mod open_orders;
 pub mod page;
 pub mod paging;

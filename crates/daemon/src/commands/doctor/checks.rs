@@ -9,7 +9,7 @@ use super::{
     budget, clock, credential, database,
     facts::{Facts, StoreFacts},
     finding::Finding,
-    labels, lock, marketplace, receiver, scopes, service, webhook,
+    labels, lock, marketplace, notices, receiver, scopes, service, webhook,
 };
 
 /// The time limit of a check.
@@ -21,13 +21,14 @@ type Check = (&'static str, for<'f> fn(&'f Facts) -> BoxFuture<'f, Finding>);
 type StoreCheck = (&'static str, for<'f> fn(&'f StoreFacts<'_>) -> BoxFuture<'f, Finding>);
 
 /// The checks of the installation, which all stores share.
-pub(super) const INSTALLATION: [Check; 6] = [
+pub(super) const INSTALLATION: [Check; 7] = [
     ("configuration", |facts| Box::pin(database::configuration(facts))),
     ("database", |facts| Box::pin(database::look(facts))),
     ("database_write", |facts| Box::pin(database::write(facts))),
     ("database_schema", |facts| Box::pin(database::schema(facts))),
     ("disk", |facts| Box::pin(database::disk(facts))),
     ("service", |facts| Box::pin(service::look(facts))),
+    ("notices", |facts| Box::pin(notices::look(facts))),
 ];
 
 /// The checks of each store.

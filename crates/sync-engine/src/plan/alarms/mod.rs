@@ -14,10 +14,12 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, text::Text};
 
+pub(crate) use rules::PROVES;
 pub use rules::decide;
 pub use seen::{
-    ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseKind, DatabaseTrouble, Deadlines,
-    Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseKind,
+    DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen,
+    WebhookSeen, WebhookSilence,
 };
 
 /// Declares the codes with their words, once.
@@ -102,6 +104,8 @@ codes! {
     FiscalGate = "fiscal_gate",
     /// An operator has paused work.
     Paused = "paused",
+    /// Messages about alarms do not go out by a channel.
+    NoticeFailed = "notice_failed",
 }
 
 impl fmt::Display for Code {
@@ -120,6 +124,11 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Warning, Self::Failing].into_iter().find(|severity| severity.as_str() == word)
+    }
+
     /// The word on every surface.
     pub fn as_str(self) -> &'static str {
         match self {

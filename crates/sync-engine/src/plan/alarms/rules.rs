@@ -19,7 +19,7 @@ const LASTS: TimeDelta = TimeDelta::seconds(15);
 /// The same for the database, which a program may lock for a moment.
 const DATABASE_LASTS: TimeDelta = TimeDelta::seconds(20);
 /// For this long an answer, or a write, proves that the next one would succeed.
-const PROVES: TimeDelta = TimeDelta::minutes(3);
+pub(crate) const PROVES: TimeDelta = TimeDelta::minutes(3);
 /// Below this the disk cannot keep acknowledged data for long.
 const LEAST_DISK: u64 = 32 << 20;
 /// Clocks that differ by more than this disagree on deadlines and on the end of a token.
@@ -40,6 +40,9 @@ const TURNS: i32 = 3;
 const TURN: TimeDelta = TimeDelta::minutes(2);
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
+
+/// A channel of messages that fails for less time is tried again.
+const CHANNEL_LASTS: TimeDelta = TimeDelta::minutes(2);
 
 /// An alarm about the schema names this many objects.
 const NAMED: usize = 5;
@@ -64,6 +67,7 @@ pub fn decide(seen: &Observations) -> Verdict {
         }
     }
     alarms.extend(paused::alarms(seen));
+    alarms.extend(channels(seen));
     alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
     // The worst first; equal ones in the order of the stores.
     alarms.sort_by_key(|alarm| (std::cmp::Reverse(alarm.severity), alarm.code));
@@ -363,6 +367,17 @@ fn fiscal_gate(store: &StoreSeen) -> Option<Alarm> {
     let (waiting, usual) = store.fiscal.filter(|(waiting, usual)| waiting > usual.max(&FEW_AT_GATE))?;
     let text = text!("alarm-fiscal-gate", store = store.key.as_str(), count = waiting, usual = usual);
     Some(Alarm { count: waiting, ..alarm(Code::FiscalGate, Severity::Warning, Some(&store.key), None, text) })
+}
+
+/// Returns the alarms of channels by which people hear of alarms: one for each.
+fn channels(seen: &Observations) -> impl Iterator<Item = Alarm> {
+    let lasting = seen.channels.iter().filter(|trouble| seen.at - trouble.since >= CHANNEL_LASTS);
+    lasting.map(|trouble| {
+        let (channel, detail) = (trouble.channel.as_str(), trouble.detail.as_str());
+        let text = text!("alarm-notice-failed", channel = channel, detail = detail);
+        let alarm = alarm(Code::NoticeFailed, Severity::Warning, None, Some(trouble.since), text);
+        Alarm { cause: channel.to_owned(), ..alarm }
+    })
 }
 
 /// Returns what has no fresh proof, though nothing is known to be wrong with it.

@@ -24,6 +24,19 @@ pub struct Observations {
     pub stores: Vec<StoreSeen>,
     /// Rows of stores that are not in the configuration.
     pub strangers: Option<Rows>,
+    /// The channels by which people hear of alarms, and that fail.
+    pub channels: Vec<ChannelTrouble>,
+}
+
+/// A channel of messages that fails, from the first failure after the last message that went out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelTrouble {
+    /// Its name: `webhook`, `smtp` or `exec`.
+    pub channel: String,
+    /// The first failure.
+    pub since: DateTime<Utc>,
+    /// What the other side said.
+    pub detail: String,
 }
 
 /// Whether the service runs.

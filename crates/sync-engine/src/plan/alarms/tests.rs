@@ -50,6 +50,7 @@ fn seen(stores: Vec<StoreSeen>) -> Observations {
         free_bytes: Some(1 << 33),
         stores,
         strangers: None,
+        channels: Vec::new(),
     }
 }
 
@@ -371,6 +372,7 @@ fn every_alarm_has_words_and_a_next_step_in_both_languages() {
     all.stores[1].ahead_seconds = Some(900);
     all.stores[1].fiscal = Some((30, 12));
     all.stores[0].pauses = vec![pause(PauseScope::All, 5, 60)];
+    all.channels = vec![channel(300)];
     for alarm in decide(&all).alarms {
         for language in Language::ALL {
             let (words, next) =
@@ -399,4 +401,18 @@ fn a_schema_that_differs_is_one_alarm_with_the_first_names() {
     assert_eq!((alarm.code, alarm.count, verdict.state), (Code::SchemaChanged, 7, State::Failing));
     let said = alarm.text.message(Locale::of(Language::English));
     assert!(said.contains("view v_0, view v_1") && !said.contains("v_5"), "{said}");
+}
+
+fn channel(seconds: i64) -> ChannelTrouble {
+    ChannelTrouble { channel: "smtp".into(), since: ago(seconds), detail: "connection refused".into() }
+}
+
+#[test]
+fn a_channel_of_messages_that_fails_for_two_minutes_is_a_warning() {
+    for (seconds, expected) in [(119, State::Ok), (120, State::Warning)] {
+        let verdict = decide(&Observations { channels: vec![channel(seconds)], ..seen(vec![store("a")]) });
+        assert_eq!(verdict.state, expected, "{seconds}");
+        let told: Vec<_> = verdict.alarms.iter().map(|alarm| (alarm.code, alarm.cause.as_str())).collect();
+        assert!(told.iter().all(|told| *told == (Code::NoticeFailed, "smtp")), "{told:?}");
+    }
 }
