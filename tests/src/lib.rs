@@ -10,7 +10,7 @@
 //! from outside), [`ledger`] (the API document's statements, and the test that proves each), [`catalogue`] (the
 //! failures, and the test that shows each), [`error_codes`] (every error code and its explanation), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`]
 //! (everything that shows alarms), [`gateway`] (the connection to the marketplace, which can be cut and restored),
-//! [`clock_skew`] (programs with a wrong clock).
+//! [`clock_skew`] (programs with a wrong clock), [`sink`] (receivers of messages about alarms).
 
 pub mod callers;
 pub mod catalogue;
@@ -31,6 +31,7 @@ pub mod random;
 pub mod seller;
 pub mod shop;
 pub mod signals;
+pub mod sink;
 pub mod surfaces;
 pub mod tiers;
 pub mod truth;
@@ -43,6 +44,7 @@ pub use mirror::{Kind, Mirror, Row};
 pub use random::Random;
 pub use seller::Seller;
 pub use shop::{Call, Reply, Shop};
+pub use sink::{HttpSink, MailSink};
 pub use surfaces::{Surface, Surfaces};
 
 /// Turns each function that takes a [`Kind`] into two tests: one on SQLite, one on PostgreSQL.

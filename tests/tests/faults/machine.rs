@@ -1,8 +1,8 @@
 //! A stopped service, and a wrong clock.
 
-use espelho_tests::{Kind, Surface, on_both_databases};
+use espelho_tests::{Kind, Surface, on_both_databases, until};
 
-use crate::stage::{Setting, Stage};
+use crate::stage::{ALIVE, Setting, Stage};
 
 on_both_databases![a_service_that_was_killed_is_missed, a_clock_that_is_two_hours_ahead_is_named,];
 
@@ -16,7 +16,10 @@ async fn a_service_that_was_killed_is_missed(kind: Kind) {
         .unseen_on(&Stage::without_service());
     watch.raised().await;
     let (fault, code, raised) = watch.pause();
+    // Nobody is left who could tell: the dead-man switch is called no more.
+    let calls = stage.sink.at(ALIVE).len();
     stage.start();
+    until("the dead-man switch is called again", async || stage.sink.at(ALIVE).len() > calls).await;
     let mut watch = stage.watch(fault, code).beside(&["late"]).after(raised);
     watch.ends();
     watch.cleared().await;

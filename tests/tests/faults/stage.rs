@@ -5,7 +5,7 @@ use std::{fs, net::SocketAddr, path::PathBuf, process::Stdio};
 
 use espelho_sandbox::{Control, NewOrder, Options, Sandbox};
 use espelho_tests::{
-    ClockSkew, Gateway, Installation, Kind, Mirror, Surface, Surfaces,
+    ClockSkew, Gateway, HttpSink, Installation, Kind, Mirror, Surface, Surfaces,
     installation::{STORE, free_address},
     sandbox_of,
     surfaces::Alarm,
@@ -13,6 +13,13 @@ use espelho_tests::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
+
+/// Where messages about alarms are posted.
+pub(crate) const ALARMS: &str = "/alarms";
+/// What is called while everything works.
+pub(crate) const ALIVE: &str = "/alive";
+/// What is called while something fails.
+pub(crate) const FAILING: &str = "/failing";
 
 /// The differences of a stage from the default one.
 #[derive(Default)]
@@ -45,6 +52,8 @@ pub(crate) struct Stage {
     pub(crate) installation: Installation,
     pub(crate) surfaces: Surfaces,
     pub(crate) skew: Option<ClockSkew>,
+    /// The receiver of messages about alarms, and of the sign of life.
+    pub(crate) sink: HttpSink,
     receiver: SocketAddr,
     state: Option<PathBuf>,
     service: Option<Child>,
@@ -79,8 +88,16 @@ impl Stage {
         let installation = Installation::on(kind).await;
         let skew = setting.has_skewed_clock.then(|| ClockSkew::of(installation.dir(), 1.0));
         let receiver = free_address();
+        let sink = HttpSink::open().await;
+        let notices = format!(
+            "[notices]\nfrom = \"warning\"\n[notices.webhook]\nurl = \"{}\"\n\
+             [notices.ping]\nurl = \"{}\"\nfail_url = \"{}\"\nevery_seconds = 2\n",
+            sink.url(ALARMS),
+            sink.url(ALIVE),
+            sink.url(FAILING),
+        );
         let base = installation.write_main_with_known_port_and(&format!(
-            "[webhooks]\nlisten = \"{receiver}\"\n[log]\nlevel = \"info\"\n{}",
+            "[webhooks]\nlisten = \"{receiver}\"\n[log]\nlevel = \"info\"\n{notices}{}",
             setting.main
         ));
         let mut mirror = Some(installation.mirror().await);
@@ -108,6 +125,7 @@ impl Stage {
             installation,
             surfaces,
             skew,
+            sink,
             receiver,
             state,
             service: None,

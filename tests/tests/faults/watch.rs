@@ -7,12 +7,12 @@ use std::{
 };
 
 use espelho_tests::{
-    Kind, Surface, Surfaces,
+    HttpSink, Kind, Surface, Surfaces,
     surfaces::{Alarm, Shown},
 };
 use tokio::time::Instant;
 
-use crate::stage::Stage;
+use crate::stage::{ALARMS, ALIVE, FAILING, Stage};
 
 /// The promise is 60 s; a loaded test machine gets half as much again.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -22,6 +22,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// A fault in progress.
 pub(crate) struct Watch<'s> {
     surfaces: &'s Surfaces,
+    sink: &'s HttpSink,
     kind: Kind,
     fault: &'static str,
     code: &'static str,
@@ -39,6 +40,7 @@ impl Stage {
     pub(crate) fn watch(&self, fault: &'static str, code: &'static str) -> Watch<'_> {
         Watch {
             surfaces: &self.surfaces,
+            sink: &self.sink,
             kind: self.kind,
             fault,
             code,
@@ -70,8 +72,17 @@ impl Watch<'_> {
         self
     }
 
-    /// Waits until every surface names it, and none names anything else. Returns the alarm.
+    /// Waits until every surface names it, and people hear of it. Returns the alarm.
     pub(crate) async fn raised(&mut self) -> Alarm {
+        let alarm = self.is_shown().await;
+        if self.is_told() {
+            self.people_hear_of_it(&alarm).await;
+        }
+        alarm
+    }
+
+    /// Waits until every surface names it, and none names anything else. Returns the alarm.
+    pub(crate) async fn is_shown(&mut self) -> Alarm {
         let mut open: Vec<Surface> =
             Surface::ALL.into_iter().filter(|surface| !self.silent.contains(surface)).collect();
         let mut last = BTreeMap::new();
@@ -103,6 +114,49 @@ impl Watch<'_> {
         }
         assert!(alarm.0["count"].as_u64().is_some_and(|count| count >= 1), "{alarm:?}");
         alarm
+    }
+
+    /// Returns whether a process lives that could tell people of it.
+    fn is_told(&self) -> bool {
+        self.code != "service_stopped"
+    }
+
+    /// Waits until one message says that it began, and until the dead-man switch hears of it.
+    async fn people_hear_of_it(&self, alarm: &Alarm) {
+        self.told("raised").await;
+        let told = &self.messages("raised")[0];
+        assert_eq!(told["severity"], alarm.text("severity"), "{told}");
+        assert!(!told["text"].as_str().unwrap_or_default().is_empty(), "{told}");
+        let called = match alarm.text("severity") {
+            "failing" => FAILING,
+            _ => ALIVE,
+        };
+        let before = self.sink.at(called).len();
+        espelho_tests::until("the dead-man switch is called", async || self.sink.at(called).len() > before)
+            .await;
+    }
+
+    /// Waits until people have heard this of it.
+    async fn told(&self, event: &str) {
+        let told = espelho_tests::until("people hear of it", async || !self.messages(event).is_empty());
+        let what = format!("{} {event} within {:?}", self.code, self.longest);
+        let left = self.longest.saturating_sub(self.since.elapsed());
+        assert!(tokio::time::timeout(left, told).await.is_ok(), "{what}: {:?}", self.sink.at(ALARMS));
+    }
+
+    /// Returns the messages about it with this event.
+    fn messages(&self, event: &str) -> Vec<serde_json::Value> {
+        let about = self.sink.about(ALARMS, self.code);
+        about.into_iter().filter(|message| message["event"] == event).collect()
+    }
+
+    /// Waits until one message says that it is over, and checks that none was repeated.
+    async fn people_hear_of_its_end(&self) {
+        self.told("ended").await;
+        let (raised, ended) = (self.messages("raised"), self.messages("ended"));
+        assert_eq!((raised.len(), ended.len()), (1, 1), "{raised:?} {ended:?}");
+        assert_eq!(raised[0]["notice"], ended[0]["notice"]);
+        assert!(ended[0]["ended_at"].is_string(), "{ended:?}");
     }
 
     /// Releases the stage, so that it can be changed. Returns the fault, its code, and after how many seconds it was
@@ -154,10 +208,15 @@ impl Watch<'_> {
             assert!(self.since.elapsed() < self.longest * 2, "all should be well: {status:?}");
             ticks.tick().await;
         }
-        // The companion alarms are cleared as well.
-        self.companions.clear();
+        if self.is_told() {
+            self.people_hear_of_its_end().await;
+        }
+        // The companion alarms are cleared as well; the view follows within seconds.
         for surface in Surface::ALL {
-            self.read(surface).await;
+            while let Some(shown) = self.read(surface).await.filter(|shown| !shown.codes.is_empty()) {
+                assert!(self.since.elapsed() < self.longest * 2, "{surface:?} shows {:?} still", shown.codes);
+                ticks.tick().await;
+            }
         }
     }
 
