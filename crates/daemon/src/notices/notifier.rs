@@ -336,7 +336,7 @@ impl Work {
         list::NOTICES.counter(&[channel.as_str(), result]).increment(1);
         match sent {
             Ok(answer) => {
-                tracing::info!(channel, event, notice = id, answer, "a message about an alarm went out")
+                tracing::info!(channel, event, notice = id, answer, "a message about an alarm went out");
             }
             Err(error) => {
                 let next_step = "espelho notice test";

@@ -70,6 +70,7 @@ help-webhook-replay--all = All kept deliveries that the options select
 help-webhook-replay--since = Only those that arrived then or later: a span before now (90s, 30m, 2h, 1d), a day (2026-01-31, 31/01/2026) or a time (2026-01-31T14:05, local unless it ends with an offset)
 help-webhook-replay--event = Only of this event: order.paid
 help-webhook-replay--dry_run = Say which they are, and change nothing
+help-webhook-test = Ask the marketplace for a test delivery to a store's webhook, and say what became of it
 help-token = The tokens
 help-token-status = What the database knows of each store's token, password and logins, without the token; never logs in
 help-notice = The messages to people about alarms

@@ -70,6 +70,7 @@ help-webhook-replay--all = Todas as entregas guardadas que as opções escolhem
 help-webhook-replay--since = Só as que chegaram a partir daí: um intervalo até agora (90s, 30m, 2h, 1d), um dia (2026-01-31, 31/01/2026) ou uma hora (2026-01-31T14:05, local se não terminar com um fuso)
 help-webhook-replay--event = Só deste evento: order.paid
 help-webhook-replay--dry_run = Diz quais são, e não muda nada
+help-webhook-test = Pede ao marketplace uma entrega de teste para o webhook de uma loja, e diz o que aconteceu
 help-token = Os tokens
 help-token-status = O que o banco sabe do token, da senha e dos logins de cada loja, sem o token; nunca faz login
 help-notice = Os avisos de alarmes para pessoas
