@@ -73,7 +73,6 @@ mod tests {
                 row,
                 "this one is odd",
             ),
-            (lost(), all, "nothing can be sent without a record of the budget"),
             (
                 ApiError::TokenStore { action: "read", source: "locked".into() },
                 all,
@@ -96,6 +95,7 @@ mod tests {
         for (error, why) in [
             (refused(401, "UNAUTHORIZED"), "the token is refused"),
             (refused(429, "TOO_MANY_REQUESTS"), "the budget is spent"),
+            (lost(), "nothing can be sent without a record of the budget"),
             (ApiError::LoginFailed { username: "u".into(), source: Box::new(lost()) }, "nobody can log in"),
             (
                 ApiError::NotOurs {
