@@ -492,7 +492,7 @@ pub fn statements_of_turns() -> [(&'static str, &'static str); 14] {
 }
 
 /// The statements of the lists and the search of the pages, by name: a test shows that none reads the rows of all orders.
-/// What is to be dispatched comes from `v_deadlines`, whose other questions a plan shows too.
+/// The list of dispatches comes from `v_deadlines`: a plan shows the view's other questions too.
 pub fn statements_of_lists() -> [(&'static str, &'static str); 4] {
     let [open, _, invoice, not_taken] = &*lists::ORDERS;
     [

@@ -94,7 +94,7 @@ async fn a_message_that_is_refused_is_sent_again_and_a_channel_that_stays_refuse
     stage.sink.refuse(0);
     stage.types_printed(&shown, "notice").await;
     until("it is over", async || stage.surfaces.alarm("notice_failed").await.is_none()).await;
-    // What was refused meanwhile is told now, or soon.
+    // The message that was refused meanwhile goes out now, or soon.
     let told = until("the end is told", async || events(&stage, "unknown_store") == ["raised", "ended"]);
     assert!(
         tokio::time::timeout(Duration::from_secs(118), told).await.is_ok(),

@@ -14,11 +14,11 @@ use espelho_tests::{
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
-/// Where messages about alarms are posted.
+/// The path to which messages about alarms are posted.
 pub(crate) const ALARMS: &str = "/alarms";
-/// What is called while everything works.
+/// The path that is called while everything works.
 pub(crate) const ALIVE: &str = "/alive";
-/// What is called while something fails.
+/// The path that is called while something fails.
 pub(crate) const FAILING: &str = "/failing";
 
 /// The differences of a stage from the default one.

@@ -118,7 +118,7 @@ impl Printing {
         let mut service = self.service.take().unwrap();
         signals::send(service.id().unwrap(), "TERM");
         assert!(service.wait().await.unwrap().success(), "{}", self.log());
-        assert!(!self.log().contains("panicked at"), "{}", self.log());
+        assert!(!self.log().contains("has panicked"), "{}", self.log());
     }
 
     fn log(&self) -> String {

@@ -106,7 +106,7 @@ impl Keeping {
         signals::send(service.id().unwrap(), "TERM");
         assert!(service.wait().await.unwrap().success(), "{}", self.log());
         let log = self.log();
-        assert!(!log.contains("panicked at") && !log.contains("ERROR"), "{log}");
+        assert!(!log.contains("has panicked") && !log.contains("ERROR"), "{log}");
     }
 
     /// Returns the address of the service's pages.

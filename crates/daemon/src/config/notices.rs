@@ -54,7 +54,7 @@ pub(crate) enum Least {
 pub(crate) struct PingSection {
     pub url: Option<InlineSecret>,
     pub url_file: Option<PathBuf>,
-    /// What is called in place of `url` while something does not work; absent: nothing.
+    /// The address that is called in place of `url` while something does not work; absent: none.
     pub fail_url: Option<InlineSecret>,
     pub every_seconds: u32,
 }
@@ -164,14 +164,14 @@ pub(crate) struct PingConfig {
     pub every: Duration,
 }
 
-/// Where JSON is posted.
+/// The receiver of messages as JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct NoticeWebhook {
     pub url: SecretString,
     pub token: Option<SecretString>,
 }
 
-/// Where mail goes.
+/// The mail server, and the addresses of the mails.
 #[derive(Clone, Debug)]
 pub(crate) struct SmtpConfig {
     pub host: String,

@@ -60,7 +60,7 @@ impl Channels {
             sent = self.send_by(channel, message) => sent,
             () = self.clock.sleep(longest) => Err(format!("no answer in {} s", longest.as_secs())),
         };
-        // Whatever the other side says may repeat what it was sent.
+        // The other side's answer may repeat the message, and its secrets.
         let clean = |said: String| without_known(&shown(&said), DETAIL);
         sent.map(clean).map_err(clean)
     }

@@ -1,4 +1,5 @@
-//! What is told of alarms: kept with the message, so that its end says what it was, whatever process tells it.
+//! The content of a message about alarms. It is kept with the message, so that any process can tell its end in the same
+//! words.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,11 @@ use crate::alarms::ShownAlarm;
 /// A message names this many stores.
 const NAMED: usize = 20;
 
-/// What is told, in the installation's language.
+/// The content of a message, in the installation's language.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Content {
-    /// What it is, in a few words, with the store.
+    /// The name of the alarms, in a few words, with the store.
     pub title: String,
     /// The stores, the first twenty.
     pub stores: Vec<String>,

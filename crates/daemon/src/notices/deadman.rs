@@ -47,7 +47,7 @@ impl DeadMan {
             let now = self.clock.monotonic();
             let heard = ping(self.proof(&mut lasting));
             let is_due = match last {
-                // What changes is told at once.
+                // A change is told at once.
                 Some((before, at)) => before != heard || now.saturating_sub(at) >= self.config.every,
                 None => true,
             };

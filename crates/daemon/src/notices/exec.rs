@@ -14,7 +14,7 @@ use tokio::{
 use super::{Message, Sent};
 use crate::config::ExecConfig;
 
-/// What the program inherits.
+/// The environment variables that the program inherits.
 const INHERITED: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 /// So much of what it says on its standard error is read.
 const SAID: u64 = 1_024;

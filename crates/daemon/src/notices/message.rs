@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Content;
 
-/// What became of a message: what the other side answered, or why it did not go out.
+/// The result of sending: the other side's answer, or the reason for which the message did not go out.
 pub(crate) type Sent = Result<String, String>;
 
 /// A message. Its JSON is what webhooks and programs get (docs/NOTICES.md).
@@ -44,7 +44,7 @@ pub(crate) struct Message {
     pub language: &'static str,
 }
 
-/// What a message is about, apart from its content.
+/// The facts of a message, apart from its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About<'n> {
     pub notice: &'n str,

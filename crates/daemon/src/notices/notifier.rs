@@ -1,7 +1,7 @@
 //! The task that tells people of alarms. Every three seconds it looks at the latest verdict, and at what other processes
 //! report; decides; records; and sends, one message at a time by each channel.
 //!
-//! What is to go out is in the table before it goes, and each attempt is noted before it is made. So a kill loses
+//! A message is in the table before it goes out, and each attempt is noted before it is made. So a kill loses
 //! nothing; a message whose attempt was under way at a kill is sent once more, with the same `id`.
 
 use std::{
@@ -42,7 +42,7 @@ const ATTEMPT: TimeDelta = TimeDelta::seconds(60);
 /// The same for a program, beside its own time.
 const GUARD: TimeDelta = TimeDelta::seconds(30);
 
-/// What the notifier works with.
+/// The task of the service that tells people of alarms.
 pub(crate) struct Notifier {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
@@ -70,14 +70,14 @@ struct Ended {
     sent: Sent,
 }
 
-/// What the notifier knows.
+/// The notifier's knowledge and work under way.
 struct Work {
     notifier: Notifier,
     names: Vec<&'static str>,
     sightings: Sightings,
     /// The processes that were alive when the database was last read.
     instances: BTreeSet<String>,
-    /// What other processes reported then.
+    /// The alarms that other processes reported then.
     others: Vec<AlarmRow>,
     /// The messages that were on record then.
     episodes: Vec<Episode>,
@@ -122,7 +122,7 @@ impl Notifier {
                 () = stop.cancelled() => {}
             }
         }
-        // What is under way ends; whoever waits for this task limits the time.
+        // Attempts under way end; the caller limits the time.
         while let Some(ended) = work.sending.join_next().await {
             if let Ok(ended) = ended {
                 work.settle(ended).await;
@@ -407,8 +407,7 @@ fn episode(notice: &Notice) -> Option<Episode> {
     })
 }
 
-/// Returns an identifier that no other message has: the time, and chance.
+/// Returns an identifier that no other message has, a ULID.
 pub(crate) fn new_id(at: DateTime<Utc>) -> String {
-    use std::hash::{BuildHasher as _, RandomState};
-    format!("{:x}-{:016x}", at.timestamp(), RandomState::new().hash_one(at.timestamp_micros()))
+    ulid::Ulid::from_datetime(at.into()).to_string()
 }

@@ -6,7 +6,7 @@ use espelho_model::{
     text,
     text::{Text, words as catalogue},
 };
-use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, WaitingRow};
+use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, RowsInTrouble, WaitingRow};
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
@@ -18,17 +18,6 @@ use crate::{acts::quoted, causes, terminal::shown};
 
 /// The rows that a list shows; one more is read, to know whether there are more.
 pub(crate) const ROWS: u32 = 200;
-/// The causes for which guards hold rows: these are released, not tried again.
-const GUARDS: [&str; 8] = [
-    "many_to_zero",
-    "price_zero",
-    "price_floor",
-    "price_jump",
-    "written_back",
-    "labels_would_be_discarded",
-    "many_listings",
-    "policy_dry",
-];
 /// The causes that the page of errors names.
 const NAMED: usize = 4;
 
@@ -203,8 +192,20 @@ pub(crate) fn orders(rows: &[ListedOrder], filter: &Filter, now: DateTime<Utc>, 
     page.page(reader)
 }
 
-/// `/erros`: the causes, or the rows of one.
-pub(crate) fn errors(errors: &[ErrorRow], waiting: &[WaitingRow], filter: &Filter, reader: &Reader) -> Page {
+/// Says whether guards hold rows of the cause that a filter names: those are released, not tried again.
+pub(crate) fn is_held(groups: &[RowsInTrouble], filter: &Filter) -> bool {
+    let is_shown = |group: &RowsInTrouble| filter.store.as_deref().is_none_or(|store| store == group.store);
+    groups.iter().any(|group| group.state == "held" && group.code == filter.code() && is_shown(group))
+}
+
+/// `/erros`: the causes, or the rows of one; `is_held` says that guards hold them.
+pub(crate) fn errors(
+    errors: &[ErrorRow],
+    waiting: &[WaitingRow],
+    is_held: bool,
+    filter: &Filter,
+    reader: &Reader,
+) -> Page {
     let words = Words(reader.locale);
     let mut page = Listing::new(&text!("page-errors"), &text!("errors-none"), words);
     page.chips.extend(filter.all_stores("/erros"));
@@ -220,7 +221,7 @@ pub(crate) fn errors(errors: &[ErrorRow], waiting: &[WaitingRow], filter: &Filte
         let trouble = Trouble {
             code: match errors {
                 [] => "waiting",
-                _ if GUARDS.contains(&filter.code()) => "held",
+                _ if is_held => "held",
                 _ => "failed",
             },
             cause: filter.code(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use espelho_model::text::{Language, Locale};
 use espelho_store::{
     Action, DeliveryRow, Event, FailureGroup, Figures, Happened, ListedOrder, NewAction, QueuedRow,
+    RowsInTrouble,
 };
 
 use super::*;
@@ -248,14 +249,14 @@ fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it(
         error_row("loja-1", "order", "000100", "http_500"),
     ];
     let reader = reader(Language::Portuguese);
-    let causes = errors(&rows, &[], &Filter::default(), &reader).html;
+    let causes = errors(&rows, &[], false, &Filter::default(), &reader).html;
     assert!(
         causes.contains("href=\"/erros?causa=unknown_sku\">SKU desconhecido")
             || causes.contains("href=\"/erros?causa=unknown_sku\">não há X"),
         "{causes}"
     );
     assert!(!causes.contains("espelho retry"), "a page of all causes mends none");
-    let of_one = errors(&rows[..2], &[], &filter("causa=unknown_sku&store=loja-1"), &reader).html;
+    let of_one = errors(&rows[..2], &[], false, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
     for words in [
         "espelho retry --all --code unknown_sku --store loja-1</code>",
         "href=\"/historia/product/CAN-01?store=loja-1\">CAN-01</a>",
@@ -265,7 +266,10 @@ fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it(
     ] {
         assert!(of_one.contains(words), "no {words:?} in\n{of_one}");
     }
-    assert!(errors(&[], &[], &Filter::default(), &reader).html.contains("nenhum erro"));
+    let held = errors(&rows[..2], &[], true, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
+    assert!(held.contains("act=release") && !held.contains("act=retry"), "{held}");
+    assert!(of_one.contains("act=retry") && !of_one.contains("act=release"), "{of_one}");
+    assert!(errors(&[], &[], false, &Filter::default(), &reader).html.contains("nenhum erro"));
 }
 
 #[test]
@@ -452,4 +456,29 @@ fn what_was_done_says_who_when_before_and_after() {
     }
     assert!(!page.contains("alert(\""));
     assert!(login(EVIL, None, &operator(Role::Viewer)).html.contains("type=\"password\""));
+}
+
+#[test]
+fn a_cause_is_held_where_a_guard_holds_a_row_of_it_in_a_store_that_is_shown() {
+    let group = |store: &str, state: &str, code: &str| RowsInTrouble {
+        store: store.into(),
+        entity: "stock".into(),
+        state: state.into(),
+        code: code.into(),
+        rows: 1,
+        since: None,
+        key: "A/1".into(),
+        error: String::new(),
+        hint: String::new(),
+        message: None,
+    };
+    let groups = [group("loja-1", "held", "many_to_zero"), group("loja-2", "failed", "unknown_sku")];
+    for (query, expected) in [
+        ("causa=many_to_zero", true),
+        ("causa=many_to_zero&store=loja-1", true),
+        ("causa=many_to_zero&store=loja-2", false),
+        ("causa=unknown_sku", false),
+    ] {
+        assert_eq!(is_held(&groups, &filter(query)), expected, "{query}");
+    }
 }

@@ -55,7 +55,7 @@ pub(crate) const RESUME: &str =
     "UPDATE notice_deliveries SET due_at = $2 WHERE channel = $1 AND state = 'open' AND due_at > $2";
 pub(crate) const RETRY: &str = "UPDATE notice_deliveries SET due_at = $4, error = $5 \
     WHERE notice = $1 AND channel = $2 AND event = $3 AND state = 'open'";
-/// Where the beginning is given up, nobody hears of the end.
+/// Nobody hears of the end of a message whose beginning is given up.
 pub(crate) const GIVE_UP: &str = "UPDATE notice_deliveries SET state = 'given_up', error = $3 \
     WHERE notice = $1 AND channel = $2 AND state = 'open'";
 pub(crate) const WORKS: &str = "INSERT INTO notice_channels (channel, delivered_at) VALUES ($1, $2) \
@@ -87,7 +87,7 @@ pub struct Notice {
     pub members: String,
     /// For how many seconds its alarms must be gone before the end is told.
     pub quiet_seconds: i64,
-    /// What is told, as JSON.
+    /// The content, as JSON.
     pub content: String,
     /// When it was raised.
     pub raised_at: DateTime<Utc>,
@@ -112,7 +112,7 @@ pub enum NoticeState {
 pub struct NewNoticeDelivery {
     /// The channel.
     pub channel: String,
-    /// What became of it so far.
+    /// Its state so far.
     pub state: NoticeState,
     /// How often it was tried.
     pub attempts: u32,

@@ -2,8 +2,8 @@
 //! statements of the last release.
 //!
 //! `tests/statements/VERSION.txt` has them, by the version of that release's schema. A release writes its own, and removes
-//! those of versions from which nobody upgrades any more: `ESPELHO_BLESS=1 cargo nextest run -p espelho-store --run-ignored
-//! only write_the_statements`.
+//! those of versions from which nobody upgrades any more: `ESPELHO_RECORD_RELEASE=1 cargo nextest run -p espelho-store -E
+//! 'test(a_record_reads_back)'`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,17 +39,22 @@ fn recorded() -> BTreeMap<i64, Sections> {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let version = path.file_stem().unwrap().to_string_lossy().parse().unwrap();
-        let (mut sections, mut section) = (Sections::new(), String::new());
-        for line in fs::read_to_string(&path).unwrap().lines() {
-            match line.strip_prefix("-- ") {
-                Some(name) => name.clone_into(&mut section),
-                None => drop(sections.entry(section.clone()).or_default().insert(line.to_owned())),
-            }
-        }
-        all.insert(version, sections);
+        all.insert(version, sections_of(&fs::read_to_string(&path).unwrap()));
     }
     assert!(!all.is_empty(), "no release is on record");
     all
+}
+
+/// The sections of a record.
+fn sections_of(text: &str) -> Sections {
+    let (mut sections, mut section) = (Sections::new(), String::new());
+    for line in text.lines() {
+        match line.strip_prefix("-- ") {
+            Some(name) => name.clone_into(&mut section),
+            None => drop(sections.entry(section.clone()).or_default().insert(line.to_owned())),
+        }
+    }
+    sections
 }
 
 /// The statements of a section and of those that both databases share.
@@ -144,18 +149,11 @@ async fn a_new_column_of_a_table_of_the_last_release_may_be_empty_or_has_a_defau
     }
 }
 
-#[tokio::test]
-#[ignore = "it records a release"]
-async fn write_the_statements() {
-    assert!(std::env::var_os("ESPELHO_BLESS").is_some(), "it writes a file: ESPELHO_BLESS=1");
-    let (sqlite, postgres) = (World::on_sqlite().await, World::on_postgres().await);
-    let line = |sql: String| sql.replace('\n', " ");
-    let [of_sqlite, of_postgres] = [&sqlite, &postgres].map(|world| {
-        statements_of(&world.store).map(|all| all.into_iter().map(line).collect::<BTreeSet<_>>())
-    });
+/// The record of this version, which its release keeps.
+fn record_of([sqlite, postgres]: &[[BTreeSet<String>; 2]; 2]) -> String {
     let mut text = String::new();
     for part in 0..2 {
-        let (ours, theirs) = (&of_sqlite[part], &of_postgres[part]);
+        let (ours, theirs) = (&sqlite[part], &postgres[part]);
         let sections: [(&str, Vec<&String>); 3] = [
             (BOTH[part], ours.intersection(theirs).collect()),
             (SQLITE[part], ours.difference(theirs).collect()),
@@ -168,8 +166,26 @@ async fn write_the_statements() {
             }
         }
     }
-    let all = up_to(i64::MAX, "postgres").await;
-    let version = all.iter().map(|migration| migration.version).max().unwrap();
-    fs::create_dir_all(folder()).unwrap();
-    fs::write(folder().join(format!("{version:04}.txt")), text).unwrap();
+    text
+}
+
+#[tokio::test]
+async fn a_record_reads_back_as_it_was_written() {
+    let worlds = [World::on_sqlite().await, World::on_postgres().await];
+    let line = |sql: String| sql.replace('\n', " ");
+    let statements = worlds.each_ref().map(|world| {
+        statements_of(&world.store).map(|all| all.into_iter().map(line).collect::<BTreeSet<_>>())
+    });
+    let record = record_of(&statements);
+    let read = sections_of(&record);
+    for (own, expected) in [SQLITE, POSTGRES].into_iter().zip(&statements) {
+        let back = with_shared(&read, own).map(|all| all.into_iter().collect::<BTreeSet<_>>());
+        assert_eq!(back, *expected);
+    }
+    if std::env::var_os("ESPELHO_RECORD_RELEASE").is_some() {
+        let all = up_to(i64::MAX, "postgres").await;
+        let version = all.iter().map(|migration| migration.version).max().unwrap();
+        fs::create_dir_all(folder()).unwrap();
+        fs::write(folder().join(format!("{version:04}.txt")), record).unwrap();
+    }
 }

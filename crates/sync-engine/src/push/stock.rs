@@ -36,9 +36,9 @@ use crate::{
         invalid,
         jobs::{Scan, key_of, key_of_level},
         stock_level::{
-            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, after_dispatch,
-            ahead_of, check, check_sent, decide, empties, is_to_set_again, last_set, many_to_zero, target,
-            trust, unknown_location, went_ahead_of,
+            self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing, ahead_of,
+            check, check_sent, decide, empties, is_to_set_again, is_urgent, last_set, many_to_zero,
+            shown_from, target_of_reading, trust, unknown_location, went_ahead_of,
         },
     },
     quarantine::Attempt,
@@ -52,7 +52,6 @@ const REOPEN_SHARE: u32 = 100;
 const UNREADABLE_PAGES: usize = 10;
 /// The wait of a level for one of our dispatches.
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
-
 /// The effects that are searched for dispatches after a start.
 const LATEST_EFFECTS: i64 = 200;
 /// The SKUs whose last dispatch is remembered; beyond them, those of the last day.
@@ -79,8 +78,10 @@ pub(crate) struct StockTools<'c> {
 /// What is kept from scan to scan.
 #[derive(Default)]
 struct StockState {
-    /// When commands last dispatched each SKU; nothing before the journal was read.
-    dispatched: Option<HashMap<String, DateTime<Utc>>>,
+    /// The time at which a command last dispatched each SKU.
+    dispatched: HashMap<String, DateTime<Utc>>,
+    /// True once the journal was asked for dispatches before the start.
+    is_journal_read: bool,
     /// Levels that differ from what was set, and since when.
     unexplained_since: HashMap<String, Duration>,
     /// When rows with unknown SKUs are reopened again; at once without it.
@@ -89,6 +90,17 @@ struct StockState {
     unreadable: UnreadableWalk,
     /// Whether a row could not be read: all of them are searched.
     has_unreadable: bool,
+}
+
+impl StockState {
+    /// Notes a dispatch.
+    fn note_dispatched(&mut self, sku: String, at: DateTime<Utc>) {
+        if self.dispatched.len() >= REMEMBERED_SKUS {
+            self.dispatched.retain(|_, known| at - *known < TimeDelta::days(1));
+        }
+        let latest = self.dispatched.entry(sku).or_insert(at);
+        *latest = at.max(*latest);
+    }
 }
 
 /// Why levels that go to zero are held in one turn.
@@ -323,48 +335,28 @@ impl<'c> StockPusher<'c> {
                 return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
             }
         }
-        // A level that goes to zero cannot oversell, whatever was sold meanwhile: it is not read first.
         let (store, key) = (&self.context.store, &self.context.key);
+        let (basis, clock) = (self.options.basis, &self.context.clock);
         let effects = store.journal().effects_on(key, &key_of_level(level)).await?;
-        let statuses = match store.commands().statuses_of_sku(key, &level.sku).await {
-            // The ERP has the commands locked. A level of late waits for them; another was not written with a dispatch.
-            Err(error) if error.trouble() == DatabaseTrouble::Busy => Vec::new(),
-            read => read?,
-        };
-        let ahead_of = ahead_of(self.options.basis, level, &effects, &statuses);
-        let mut dispatched = Decimal::ZERO;
-        for command in went_ahead_of(level, &effects) {
-            dispatched += store.lookups().dispatched_by(key, command, &level.sku).await?;
-        }
-        let is_again = !dispatched.is_zero();
-        let is_urgent = self.options.basis == Basis::Physical && desired.is_zero() && !is_again;
-        let is_on_record = is_again || !ahead_of.is_empty();
-        let mut mark = None;
-        let (there, target) =
-            if is_urgent || !is_on_record && self.trusts_mirror(product, level, desired, &effects).await? {
-                (level.mirrored, desired)
-            } else {
-                mark = Some(store.journal().last_effect(key).await?);
-                if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
-                    return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
-                }
-                let now = match self.read_level(product, level).await? {
-                    Ok(now) => now,
-                    Err(verdict) => return Ok(verdict),
-                };
-                let reserved = now.as_ref().and_then(|now| now.reserved_quantity);
-                let there = now.and_then(|now| now.quantity);
-                let set = last_set(&effects, self.context.clock.now())
-                    .filter(|set| set.wish == Some(level.revision));
-                let target = match (set, there) {
-                    (Some(set), _) if is_again => set.target,
-                    (None, Some(there)) if is_again => after_dispatch(desired, there, dispatched),
-                    _ => target(self.options.basis, desired, reserved),
-                };
-                (there, target)
+        let dispatches = self.dispatches_of(level, &effects).await?;
+        let needs_reading = !is_urgent(basis, desired, &dispatches)
+            && (dispatches.is_on_record() || !self.trusts_mirror(product, level, desired, &effects).await?);
+        let (mut there, mut target, mut mark) = (level.mirrored, desired, None);
+        if needs_reading {
+            mark = Some(store.journal().last_effect(key).await?);
+            if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
+                return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
+            }
+            let now = match self.read_level(product, level).await? {
+                Ok(now) => now,
+                Err(verdict) => return Ok(verdict),
             };
-        let now = self.context.clock.now();
-        let target = match decide(level, there, target, &effects, is_on_record, now) {
+            let shown = now.map(|now| (now.quantity, now.reserved_quantity)).unwrap_or_default();
+            let last = last_set(&effects, clock.now());
+            there = shown.0;
+            target = target_of_reading(basis, level, desired, shown, &dispatches, last.as_ref());
+        }
+        let target = match decide(level, there, target, &effects, dispatches.is_on_record(), clock.now()) {
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };
@@ -374,8 +366,8 @@ impl<'c> StockPusher<'c> {
             sku: level.sku.as_str().to_owned(),
             target,
             wish: Some(level.revision),
-            wanted: (target != desired && self.options.basis == Basis::Physical).then_some(desired),
-            ahead_of,
+            wanted: (target != desired && basis == Basis::Physical).then_some(desired),
+            ahead_of: dispatches.ahead_of,
             mark,
         };
         let verdict = self.set_level(product, level, &evidence).await?;
@@ -383,6 +375,25 @@ impl<'c> StockPusher<'c> {
             self.tools.guards.note_zero(key_of_level(level));
         }
         Ok(verdict)
+    }
+
+    /// Reads which dispatches a level goes ahead of, and what those have taken off it that it went ahead of.
+    async fn dispatches_of(&self, level: &StockIntent, effects: &[Effect]) -> Result<Dispatches, Error> {
+        if self.options.basis == Basis::Available {
+            return Ok(Dispatches::default());
+        }
+        let (store, key) = (&self.context.store, &self.context.key);
+        let statuses = match store.commands().statuses_of_sku(key, &level.sku).await {
+            // The ERP has the commands locked. A level of late waits for them; another was not written with a dispatch.
+            Err(error) if error.trouble() == DatabaseTrouble::Busy => Vec::new(),
+            read => read?,
+        };
+        let ahead_of = ahead_of(self.options.basis, level, effects, &statuses);
+        let mut dispatched = Decimal::ZERO;
+        for command in went_ahead_of(level, effects) {
+            dispatched += store.lookups().dispatched_by(key, command, &level.sku).await?;
+        }
+        Ok(Dispatches { ahead_of, dispatched })
     }
 
     async fn trusts_mirror(
@@ -398,25 +409,24 @@ impl<'c> StockPusher<'c> {
             Trust::IfReadAfter(time) => Some(time),
         };
         // A dispatch of ours has taken goods off since the mirror's reading.
-        let after = after.max(self.dispatched_at(&level.sku).await?);
+        let after = after.max(self.dispatch_shown_from(&level.sku).await?);
         let Some(after) = after else { return Ok(true) };
         let read_at = self.context.store.lookups().product_read_at(&self.context.key, product).await?;
         Ok(read_at.is_some_and(|read_at| read_at > after))
     }
 
-    /// Returns when a command of ours last dispatched a SKU. After a start the journal tells of the latest.
-    async fn dispatched_at(&self, sku: &Sku) -> Result<Option<DateTime<Utc>>, Error> {
-        let is_known = self.state().dispatched.is_some();
-        if !is_known {
-            let mut latest = HashMap::new();
+    /// Returns the time from which a reading shows the last dispatch of a SKU by a command of ours. After a start the journal
+    /// tells of the latest.
+    async fn dispatch_shown_from(&self, sku: &Sku) -> Result<Option<DateTime<Utc>>, Error> {
+        if !self.state().is_journal_read {
             for (order, at) in self.tools.dispatches.latest(LATEST_EFFECTS).await? {
                 for sku in self.context.store.lookups().skus_of_order(&self.context.key, &order).await? {
-                    latest.insert(sku, at);
+                    self.state().note_dispatched(sku, at);
                 }
             }
-            self.state().dispatched.get_or_insert(latest);
+            self.state().is_journal_read = true;
         }
-        Ok(self.state().dispatched.as_ref().and_then(|all| all.get(sku.as_str()).copied()))
+        Ok(self.state().dispatched.get(sku.as_str()).copied().map(shown_from))
     }
 
     /// Reads a level. Returns the verdict when the marketplace does not show the product.
@@ -542,7 +552,7 @@ impl<'c> StockPusher<'c> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut again = Vec::new();
         for sku in store.lookups().skus_of_order(key, &dispatch.key).await? {
-            self.note_dispatched(&sku);
+            self.state().note_dispatched(sku.clone(), self.context.clock.now());
             let sku = Sku::new(sku);
             for level in store.intents().sent_levels(key, &sku).await? {
                 let effects = store.journal().effects_on(key, &key_of(&sku, &level.location)).await?;
@@ -552,18 +562,6 @@ impl<'c> StockPusher<'c> {
             }
         }
         Ok(again)
-    }
-
-    fn note_dispatched(&self, sku: &str) {
-        let now = self.context.clock.now();
-        let mut state = self.state();
-        // Without a map the journal has not been read yet, and it tells of this dispatch too.
-        if let Some(dispatched) = &mut state.dispatched {
-            if dispatched.len() >= REMEMBERED_SKUS {
-                dispatched.retain(|_, at| now - *at < TimeDelta::days(1));
-            }
-            dispatched.insert(sku.to_owned(), now);
-        }
     }
 
     /// Settles a level whose answer was lost: reads the level, and the dispatches where it is lower.

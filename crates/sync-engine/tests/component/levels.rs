@@ -89,30 +89,25 @@ async fn available_stock_is_what_is_left_after_what_is_reserved(kind: Kind) {
 async fn a_level_written_with_a_dispatch_that_waits_for_its_invoice_is_there_before_and_after_it(kind: Kind) {
     let mut rig = Rig::on(kind).await;
     let goods = rig.goods().await;
-    let number = rig.sell("standard", &goods[0].sku);
-    rig.mirror_again().await;
-    assert_eq!(rig.command("order.status", &number, &json!({"status": "preparing"})).await[0], "done");
-    let ready = rig.give("order.status", &number, &json!({"status": "ready_to_ship"})).await;
-    assert_eq!(rig.outcome(ready, |state| state == "waiting").await[1], "waiting_invoice");
     let left = goods[0].quantity - 1;
-    let shipped = rig.give("order.status", &number, &json!({"status": "shipped"})).await;
+    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
     rig.set_stock(&goods[0], &left.to_string()).await;
     if kind == Kind::Postgres {
         // Time is real there: the level waits two minutes for its dispatch.
         let earlier = format!(
-            "UPDATE commands SET created_at = created_at - INTERVAL '2 minutes' WHERE id = {shipped}"
+            "UPDATE commands SET created_at = created_at - INTERVAL '2 minutes' WHERE id = {}",
+            dispatch.1
         );
         rig.write(&earlier).await;
     }
     // The level does not wait for the invoice: it may be of goods that were sold elsewhere.
     rig.shown(STATES, |states| states == ["done"]).await;
     assert_eq!(rig.stock_of(&goods[0]).await, left);
-    rig.control().orders().issue_invoice(&rig.key(), &number, "nfe").unwrap();
-    assert_eq!(rig.outcome(shipped, |state| state == "done").await[0], "done");
+    ship(&rig, dispatch).await;
     rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left).await;
     rig.shown(STATES, |states| states == ["done"]).await;
     assert_eq!(rig.writes("/stock").len(), 2, "before the dispatch and after it");
-    // What is written after the dispatch is an ordinary level.
+    // A level that is written after the dispatch is an ordinary one.
     rig.set_stock(&goods[0], &(left - 1).to_string()).await;
     rig.shown(STATES, |states| states == ["done"]).await;
     assert_eq!((rig.stock_of(&goods[0]).await, rig.writes("/stock").len()), (left - 1, 3));
@@ -128,6 +123,18 @@ async fn dispatch_that_waits(rig: &mut Rig, goods: &Goods) -> (String, i64) {
     assert_eq!(rig.outcome(ready, |state| state == "waiting").await[1], "waiting_invoice");
     let shipped = rig.give("order.status", &number, &json!({"status": "shipped"})).await;
     (number, shipped)
+}
+
+/// Starts with a level that is `pieces` lower, or zero, and that was set while the dispatch of its goods waits: the goods, the
+/// level, and the dispatch.
+async fn level_ahead_of_its_dispatch(pieces: i64) -> (Rig, Goods, i64, (String, i64)) {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await.swap_remove(0);
+    let left = goods.quantity - pieces.min(goods.quantity);
+    let dispatch = dispatch_that_waits(&mut rig, &goods).await;
+    rig.set_stock(&goods, &left.to_string()).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    (rig, goods, left, dispatch)
 }
 
 async fn ship(rig: &Rig, (number, shipped): (String, i64)) {
@@ -167,29 +174,20 @@ async fn the_same_level_again_with_a_dispatch_is_not_taken_off_twice() {
 
 #[tokio::test]
 async fn the_last_pieces_leave_once_too() {
-    let mut rig = Rig::on(Kind::Sqlite).await;
-    let goods = rig.goods().await;
-    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
-    rig.set_stock(&goods[0], "0").await;
-    rig.shown(STATES, |states| states == ["done"]).await;
+    let (mut rig, goods, _, dispatch) = level_ahead_of_its_dispatch(i64::MAX).await;
     ship(&rig, dispatch).await;
     rig.shown(STATES, |states| states == ["done"]).await;
     rig.until("it is set again", async || rig.writes("/stock").len() == 2).await;
-    rig.until("the level is zero", async || rig.stock_of(&goods[0]).await == 0).await;
+    rig.until("the level is zero", async || rig.stock_of(&goods).await == 0).await;
     rig.stop().await;
 }
 
 #[tokio::test]
 async fn a_lost_request_after_a_dispatch_is_not_taken_for_done_because_of_that_dispatch() {
-    let mut rig = Rig::on(Kind::Sqlite).await;
-    let goods = rig.goods().await;
-    let left = goods[0].quantity - 1;
-    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
-    rig.set_stock(&goods[0], &left.to_string()).await;
-    rig.shown(STATES, |states| states == ["done"]).await;
+    let (mut rig, goods, left, dispatch) = level_ahead_of_its_dispatch(1).await;
     rig.fault(POST_STOCK, 1, Fault::Html(502));
     ship(&rig, dispatch).await;
-    rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left).await;
+    rig.until("the goods were taken off once", async || rig.stock_of(&goods).await == left).await;
     rig.shown(STATES, |states| states == ["done"]).await;
     assert_eq!(rig.writes("/stock").len(), 3, "before the dispatch, the lost one, and once more");
     rig.stop().await;
@@ -197,16 +195,11 @@ async fn a_lost_request_after_a_dispatch_is_not_taken_for_done_because_of_that_d
 
 #[tokio::test]
 async fn what_others_did_while_a_dispatch_waited_is_not_overwritten_after_it() {
-    let mut rig = Rig::on(Kind::Sqlite).await;
-    let goods = rig.goods().await;
-    let left = goods[0].quantity - 1;
-    let dispatch = dispatch_that_waits(&mut rig, &goods[0]).await;
-    rig.set_stock(&goods[0], &left.to_string()).await;
-    rig.shown(STATES, |states| states == ["done"]).await;
+    let (mut rig, goods, left, dispatch) = level_ahead_of_its_dispatch(1).await;
     // Somebody takes two pieces off in the portal.
-    assert!(rig.control().products().set_stock(&rig.key(), &goods[0].id, left - 2));
+    assert!(rig.control().products().set_stock(&rig.key(), &goods.id, left - 2));
     ship(&rig, dispatch).await;
-    rig.until("the goods were taken off once", async || rig.stock_of(&goods[0]).await == left - 2).await;
+    rig.until("the goods were taken off once", async || rig.stock_of(&goods).await == left - 2).await;
     rig.shown(STATES, |states| states == ["done"]).await;
     rig.stop().await;
 }

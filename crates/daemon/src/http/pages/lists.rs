@@ -1,5 +1,5 @@
-//! The lists: orders, errors, the queue, deliveries, and the search. Each is read in at most two statements, however many
-//! stores there are.
+//! The lists: orders, errors, the queue, deliveries, and the search. Each is read in at most three statements, however
+//! many stores there are.
 
 use axum::{
     extract::{Query, State as Extract},
@@ -69,17 +69,19 @@ pub(in super::super) async fn errors(
     reader: Reader,
 ) -> Result<Response, Response> {
     let of = chosen(&state, &filter, &headers, &reader)?;
-    let store = state.store.clone();
+    let (store, has_cause) = (state.store.clone(), !filter.code().is_empty());
     let found = read(&state, &headers, &reader, async move {
         let errors = store.history().errors(of.as_ref(), CAUSES).await?;
-        Ok((errors, store.intents().waiting_rows(of.as_ref()).await?))
+        let groups = if has_cause { store.overview().rows_in_trouble().await? } else { Vec::new() };
+        Ok((errors, store.intents().waiting_rows(of.as_ref()).await?, groups))
     });
-    let (mut errors, mut waiting) = found.await?;
+    let (mut errors, mut waiting, groups) = found.await?;
     if !filter.code().is_empty() {
         errors.retain(|row| row.code == filter.code());
         waiting.retain(|row| row.code == filter.code());
     }
-    Ok(answer(StatusCode::OK, page::errors(&errors, &waiting, &filter, &reader), &headers))
+    let page = page::errors(&errors, &waiting, page::is_held(&groups, &filter), &filter, &reader);
+    Ok(answer(StatusCode::OK, page, &headers))
 }
 
 /// `GET /fila`.

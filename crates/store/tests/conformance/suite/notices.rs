@@ -80,7 +80,7 @@ pub(crate) async fn one_process_tells_until_its_heartbeat_is_silent(world: &Worl
     assert!(notices.own("b", false).await.unwrap(), "a is silent");
     assert!(!notices.raise(Some("a"), &notice(world, "n1"), &[]).await.unwrap(), "a tells no more");
     assert!(!notices.end("a", "n1", world.clock.now(), false).await.unwrap());
-    // Where no other process can be alive, nobody waits.
+    // Nobody waits if no other process can be alive.
     lives(world, "b").await;
     assert!(!notices.own("c", false).await.unwrap());
     assert!(notices.own("c", true).await.unwrap());

@@ -35,7 +35,7 @@ pub struct ChannelTrouble {
     pub channel: String,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// What the other side said.
+    /// The other side's answer.
     pub detail: String,
 }
 

@@ -142,7 +142,7 @@ impl Episode {
     }
 }
 
-/// What the marketplaces have proved to this process.
+/// The answers that marketplaces have given to this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The stores that this process works on, with the marketplace's address, and whether it has answered of late.
@@ -202,7 +202,7 @@ pub enum Decision {
     },
 }
 
-/// What is known when a decision is made.
+/// The facts for a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'s> {
     /// The time.
@@ -211,7 +211,7 @@ pub struct Scene<'s> {
     pub standing: &'s BTreeMap<AlarmKey, Severity>,
     /// When each was seen.
     pub sightings: &'s Sightings,
-    /// What is proved.
+    /// The answers of marketplaces.
     pub evidence: &'s Evidence,
     /// The episodes that are not over, and those that were told within [`FLAP`].
     pub episodes: &'s [Episode],

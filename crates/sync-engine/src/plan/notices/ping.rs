@@ -9,7 +9,7 @@ const FRESH: TimeDelta = TimeDelta::seconds(60);
 /// A state may be unknown for this long: so long a first reading or a takeover may take.
 const UNKNOWN: TimeDelta = TimeDelta::minutes(15);
 
-/// What the sign of life rests on.
+/// The proof on which the sign of life rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingProof {
     /// The state of everything.
@@ -22,7 +22,7 @@ pub struct PingProof {
     pub written: Option<TimeDelta>,
 }
 
-/// What the dead-man switch hears.
+/// The sign that the dead-man switch gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ping {
     /// Everything that must work does.

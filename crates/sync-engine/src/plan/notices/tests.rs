@@ -22,7 +22,7 @@ struct World {
     sightings: Sightings,
     evidence: Evidence,
     episodes: Vec<Episode>,
-    /// What was told: when, and what.
+    /// The messages that went out, with their times.
     told: Vec<(i64, Told)>,
 }
 
@@ -263,12 +263,12 @@ fn an_end_waits_for_the_proof_that_its_kind_has() {
         ("marketplace_errors", Some(false), 620, true),
         ("credential_refused", Some(true), 9, true),
         ("credential_refused", Some(false), 590, false),
-        // What stands in the tables is read again within seconds of a start, other causes within minutes.
+        // After a start, causes in the tables are found again within seconds, others within minutes.
         ("failed", None, 24, false),
         ("failed", None, 40, true),
         ("scope_missing", None, 290, false),
         ("scope_missing", None, 310, true),
-        // Whoever records the end has written.
+        // The process that records the end has written.
         ("database_unreachable", None, 9, true),
         ("marketplace_errors", None, 290, false),
         ("marketplace_errors", None, 310, true),
@@ -426,7 +426,7 @@ proptest! {
         }
         check_order(&world);
         check_rate(&world);
-        // Whatever stands is told once the spacing of messages has passed.
+        // Each alarm that stands is told once the spacing of messages has passed.
         world.passes(615);
         for (key, severity) in &world.standing {
             let covers = |episode: &Episode| {

@@ -75,7 +75,7 @@ pub struct LevelEvidence {
 }
 
 impl LevelEvidence {
-    /// Whether it was set for a row that asked for this quantity, ahead of a dispatch.
+    /// Says if it was set ahead of a dispatch, for a row that asked for this quantity.
     fn is_ahead_with(&self, wanted: Option<Decimal>) -> bool {
         !self.ahead_of.is_empty() && wanted == Some(self.wanted.unwrap_or(self.target))
     }
@@ -111,7 +111,7 @@ pub struct LevelSet {
     pub moved: Decimal,
     /// The revision of the row that asked for it.
     pub wish: Option<i64>,
-    /// Whether it went ahead of a dispatch: see [`ahead_of`].
+    /// True if it went ahead of a dispatch: see [`ahead_of`].
     pub is_ahead: bool,
     /// For so long another quantity, set before it and not seen, may still land after it.
     pub may_be_overruled_for: Option<Duration>,
@@ -194,7 +194,7 @@ pub fn trust(
     match last_set(effects, now) {
         Some(set) if set.is_ahead => Trust::No,
         Some(set) if set.target + set.moved == desired => Trust::Yes,
-        _ => Trust::IfReadAfter(last.planned_at + SHOWS_AFTER),
+        _ => Trust::IfReadAfter(shown_from(last.planned_at)),
     }
 }
 
@@ -204,8 +204,8 @@ pub fn trust(
 /// they are added again after it: see [`is_to_set_again`]. Until then less is on sale than there is, never more.
 ///
 /// A level counts as written with a command or after it from [`DISPATCH_GRACE`] before the command. One that was answered
-/// before does not say when the ERP wrote it; one that is set again is ahead of what it was ahead of. On the basis of what is available nothing is taken off twice: what is
-/// reserved for the order is part of what is set.
+/// before does not say when the ERP wrote it; one that is set again is ahead of what it was ahead of. On the basis of
+/// available stock nothing is taken off twice: the reservation for the order is part of what is set.
 pub fn ahead_of(basis: Basis, level: &StockIntent, effects: &[Effect], statuses: &[OpenCommand]) -> Vec<i64> {
     let Some(written) = level.updated_at else { return Vec::new() };
     if basis == Basis::Available || level.state != Some(PushState::New) {
@@ -240,8 +240,56 @@ pub fn went_ahead_of(level: &StockIntent, effects: &[Effect]) -> Vec<i64> {
 
 /// The quantity to set after a dispatch: what it took off is added to what is there, up to what the row asks for. What
 /// others did meanwhile, a dispatch by the platform or a person in the portal, is not overwritten: it shows in `v_drift`.
-pub fn after_dispatch(desired: Decimal, there: Decimal, dispatched: Decimal) -> Decimal {
+fn after_dispatch(desired: Decimal, there: Decimal, dispatched: Decimal) -> Decimal {
     desired.min(there + dispatched).max(Decimal::ZERO)
+}
+
+/// A level beside the dispatches of its goods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dispatches {
+    /// The open commands that it goes ahead of: see [`ahead_of`].
+    pub ahead_of: Vec<i64>,
+    /// The quantity that commands have dispatched which it went ahead of: see [`went_ahead_of`].
+    pub dispatched: Decimal,
+}
+
+impl Dispatches {
+    /// Says whether the level is set again after a dispatch.
+    fn is_again(&self) -> bool {
+        !self.dispatched.is_zero()
+    }
+
+    /// Says whether the level is set even where it is there, so that the journal has its evidence.
+    pub fn is_on_record(&self) -> bool {
+        self.is_again() || !self.ahead_of.is_empty()
+    }
+}
+
+/// Says whether a level is set without a reading: one that goes to zero cannot oversell, whatever was sold meanwhile.
+pub fn is_urgent(basis: Basis, desired: Decimal, dispatches: &Dispatches) -> bool {
+    basis == Basis::Physical && desired.is_zero() && !dispatches.is_again()
+}
+
+/// The quantity to set after a reading, where the marketplace shows `there` and `reserved`. After a dispatch it is decided
+/// once for each revision of the row: what was added then is not added again.
+pub fn target_of_reading(
+    basis: Basis,
+    level: &StockIntent,
+    desired: Decimal,
+    (there, reserved): (Option<Decimal>, Option<Decimal>),
+    dispatches: &Dispatches,
+    last: Option<&LevelSet>,
+) -> Decimal {
+    match (last.filter(|set| set.wish == Some(level.revision)), there) {
+        (Some(set), _) if dispatches.is_again() => set.target,
+        (None, Some(there)) if dispatches.is_again() => after_dispatch(desired, there, dispatches.dispatched),
+        _ => target(basis, desired, reserved),
+    }
+}
+
+/// The time from which a reading shows an effect that was planned or seen at `at`.
+pub fn shown_from(at: DateTime<Utc>) -> DateTime<Utc> {
+    at + SHOWS_AFTER
 }
 
 /// The evidence of the last effect, where that set the level.

@@ -363,7 +363,7 @@ fn a_level_is_set_again_after_a_dispatch_only_if_it_was_the_last_one_and_is_stil
     ] {
         assert_eq!(is_to_set_again(wanted.map(whole), &effects, command), expected, "{wanted:?} {effects:?}");
     }
-    // What the mirror shows may be older than the dispatch: the marketplace is read.
+    // The mirror's level may be older than the dispatch: the marketplace is read.
     let mirrored = level(7, Some(7));
     assert_eq!(trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], at(0)), Trust::No);
 }
@@ -381,6 +381,47 @@ fn what_a_dispatch_took_off_is_added_again_and_what_others_did_stays() {
     ] {
         assert_eq!(after_dispatch(whole(desired), whole(there), whole(dispatched)), whole(expected), "{why}");
     }
+}
+
+#[test]
+fn what_was_added_after_a_dispatch_is_not_added_again() {
+    let dispatched = |quantity: i64| Dispatches { ahead_of: Vec::new(), dispatched: whole(quantity) };
+    let (first, again) = (set_for(2, 7, CONFIRMED), set_for(3, 5, CONFIRMED));
+    for (basis, dispatches, there, last, expected, why) in [
+        (Basis::Physical, dispatched(0), Some(4), None, 7, "an ordinary level"),
+        (Basis::Physical, dispatched(2), Some(4), None, 6, "others took one meanwhile"),
+        (Basis::Physical, dispatched(2), Some(4), Some(&first), 6, "that was set for an earlier revision"),
+        (Basis::Physical, dispatched(2), Some(5), Some(&again), 5, "it was added: what is there has it"),
+        (Basis::Physical, dispatched(2), None, None, 7, "the marketplace shows no such level"),
+        (Basis::Available, dispatched(0), Some(4), None, 10, "three are reserved"),
+    ] {
+        let last = last.and_then(|set| last_set(std::slice::from_ref(set), at(0)));
+        let shown = (there.map(whole), Some(whole(3)));
+        let level = level(7, None);
+        let target = target_of_reading(basis, &level, whole(7), shown, &dispatches, last.as_ref());
+        assert_eq!(target, whole(expected), "{why}");
+    }
+}
+
+#[test]
+fn only_a_zero_that_is_not_set_again_goes_without_a_reading() {
+    let again = Dispatches { dispatched: whole(1), ..Dispatches::default() };
+    let ahead = Dispatches { ahead_of: vec![4], ..Dispatches::default() };
+    for (basis, desired, dispatches, expected) in [
+        (Basis::Physical, 0, Dispatches::default(), true),
+        (Basis::Physical, 0, ahead.clone(), true),
+        (Basis::Physical, 0, again.clone(), false),
+        (Basis::Physical, 1, Dispatches::default(), false),
+        (Basis::Available, 0, Dispatches::default(), false),
+    ] {
+        assert_eq!(
+            is_urgent(basis, whole(desired), &dispatches),
+            expected,
+            "{basis:?} {desired} {dispatches:?}"
+        );
+    }
+    let on_record = [&Dispatches::default(), &ahead, &again].map(Dispatches::is_on_record);
+    assert_eq!(on_record, [false, true, true]);
 }
 
 #[test]
