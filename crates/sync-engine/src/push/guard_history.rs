@@ -1,7 +1,7 @@
 //! What the guards count over the last hour: levels that went to zero, and new listings. Loaded from the journal once.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -74,6 +74,11 @@ impl<'c> GuardHistory<'c> {
     /// Returns how many levels went to zero within the hour.
     pub(super) fn recent_zeroes(&self) -> usize {
         self.recent().zeroes_since(self.context.clock.now() - GUARD_WINDOW)
+    }
+
+    /// Returns the keys of the levels that went to zero within the hour.
+    pub(super) fn keys_of_recent_zeroes(&self) -> HashSet<String> {
+        self.recent().zeroes.keys().cloned().collect()
     }
 
     /// Returns how many listings were created within the hour.

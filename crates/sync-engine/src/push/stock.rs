@@ -14,8 +14,8 @@ use espelho_api_client::{
 };
 use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState};
 use espelho_store::{
-    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, OpenCommand, SentLevel, StockIntent,
-    UnreadableWalk,
+    DatabaseTrouble, Effect, Error as StoreError, IntentKind, NewEffect, OpenCommand, PAGE_ROWS, SentLevel,
+    StockIntent, UnreadableWalk,
 };
 use rust_decimal::Decimal;
 
@@ -219,8 +219,29 @@ impl<'c> StockPusher<'c> {
         if !self.options.guards.holds_zeroes(zeroes, above) {
             return Ok(None);
         }
+        let zeroes = self.distinct_zeroes().await?;
+        if !self.options.guards.holds_zeroes(zeroes, above) {
+            return Ok(None);
+        }
         let released = store.releases().releases(key, IntentKind::Stock).await?;
         Ok(Some(ZeroGuard { zeroes, above, released, is_locked: false }))
+    }
+
+    /// Counts the open levels that go to zero and those that went there lately. A level whose row still waits for its
+    /// answer is both, and counts once.
+    async fn distinct_zeroes(&self) -> Result<usize, Error> {
+        let lately = self.tools.guards.keys_of_recent_zeroes();
+        let (mut zeroes, mut after) = (lately.len(), None);
+        loop {
+            let page =
+                self.context.store.intents().open_zeroes_page(&self.context.key, after.as_ref()).await?;
+            zeroes +=
+                page.iter().filter(|level| empties(level) && !lately.contains(&key_of_level(level))).count();
+            if page.len() < PAGE_ROWS {
+                return Ok(zeroes);
+            }
+            after = page.last().cloned();
+        }
     }
 
     /// Holds the levels of a page that need a person's release, and returns the others. A level that is under way

@@ -289,6 +289,22 @@ async fn what_was_emptied_before_a_restart_counts_after_it() {
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_level_that_waits_for_its_answer_counts_once() {
+    let guards = Guards { zero_max_rows: 2, zero_max_percent: 10.into(), ..Guards::default() };
+    let mut rig = Setup::on(Kind::Sqlite).with(|setup| setup.push.guards = guards).start().await;
+    let goods = rig.goods().await;
+    rig.fault("POST /api/products/{id}/stock", 1, Fault::TooMany(30));
+    for one in &goods[..2] {
+        rig.set_stock(one, "0").await;
+    }
+    rig.shown("SELECT state AS s FROM erp_stock", |states| states == ["done", "done"]).await;
+    rig.set_stock(&goods[2], "0").await;
+    let third = format!("SELECT state AS s FROM erp_stock WHERE sku = '{}'", goods[2].sku);
+    rig.shown(&third, |states| states == ["held"]).await;
+    rig.stop().await;
+}
+
 async fn a_price_list_is_mirrored_from_its_answer(kind: Kind) {
     let mut rig = Rig::on(kind).await;
     rig.control().credentials().set_feature(&rig.key(), "sales_force", true);

@@ -259,8 +259,9 @@ impl IntentQueue<'_> {
     /// Offers the first levels of zero; where a guard holds them, holds all of them. Returns whether one does.
     async fn scan_zeroes(&self, scan: &mut Scan) -> Result<bool, Error> {
         let stock = &self.workers.stock;
+        // What the ERP writes after the guard has counted is offered by a later turn.
+        let page = self.context.store.intents().open_zeroes_page(&self.context.key, None).await?;
         let Some(mut guard) = stock.zero_guard().await? else {
-            let page = self.context.store.intents().open_zeroes_page(&self.context.key, None).await?;
             scan.zeroes(page, &mut self.queue());
             return Ok(false);
         };
@@ -286,14 +287,24 @@ impl IntentQueue<'_> {
         step: Step,
     ) -> Result<(), Error> {
         let stock = &self.workers.stock;
-        let is_guarded = self.scan_zeroes(scan).await?;
-        if step == Step::Rest {
-            return Ok(());
+        let mut pages = Vec::new();
+        if step != Step::Rest {
+            walk.begin_turn();
+            let mut after = walk.after.clone();
+            for _ in 0..TURN_PAGES {
+                let page =
+                    self.context.store.intents().open_stock_page(&self.context.key, after.as_ref()).await?;
+                let is_last = page.len() < PAGE_ROWS;
+                after = page.last().cloned();
+                pages.push(page);
+                if is_last {
+                    break;
+                }
+            }
         }
-        walk.begin_turn();
-        for _ in 0..TURN_PAGES {
-            let page =
-                self.context.store.intents().open_stock_page(&self.context.key, walk.after.as_ref()).await?;
+        // The guard counts every level that this turn offers: the pages were read before.
+        let is_guarded = self.scan_zeroes(scan).await?;
+        for page in pages {
             let is_last = page.len() < PAGE_ROWS;
             let last = page.last().cloned();
             let rows = page.len();
@@ -308,7 +319,6 @@ impl IntentQueue<'_> {
             if is_last {
                 walk.end(self.context.clock.monotonic());
                 self.queue().end_walk(Source::Levels);
-                break;
             }
         }
         Ok(())
