@@ -1,6 +1,6 @@
 //! A service that mirrors a sandbox's store, on a port that outlives it, and queries of its mirror.
 
-use std::{net::TcpListener, os::fd::OwnedFd, process::Stdio};
+use std::{net::TcpListener, os::fd::OwnedFd, process::Stdio, time::Duration};
 
 use espelho_sandbox::{Control, DeliveryFault, DeliveryRule, Options, Sandbox};
 use espelho_tests::{
@@ -16,6 +16,9 @@ use crate::receiving;
 
 /// Sweeps so rare that only deliveries can cause what a test waits for.
 pub(crate) const RARELY: u32 = 86_400;
+
+/// How long a test waits for what must come: longer than a crowded machine needs, and less than [`until`] allows.
+const PATIENCE: Duration = Duration::from_secs(110);
 
 /// The service and its sandbox.
 pub(crate) struct Keeping {
@@ -172,7 +175,7 @@ impl Keeping {
                 mirror.ask(sql).await.into_iter().flat_map(std::collections::BTreeMap::into_values).collect();
             found == expected
         });
-        if tokio::time::timeout(std::time::Duration::from_secs(60), shown).await.is_err() {
+        if tokio::time::timeout(PATIENCE, shown).await.is_err() {
             let odd: Vec<_> = found.iter().filter(|row| !expected.contains(&row.as_str())).collect();
             let missing: Vec<_> = expected.iter().filter(|row| !found.iter().any(|f| f == *row)).collect();
             panic!("{sql}: {odd:?} in place of {missing:?}\n{}", self.log());
@@ -207,7 +210,7 @@ impl Keeping {
             open = mirror.ask("SELECT event FROM webhook_inbox WHERE handled_at IS NULL").await;
             open.is_empty()
         });
-        if tokio::time::timeout(std::time::Duration::from_secs(30), handled).await.is_err() {
+        if tokio::time::timeout(PATIENCE, handled).await.is_err() {
             panic!("{open:?} are not handled\n{}", self.log());
         }
     }

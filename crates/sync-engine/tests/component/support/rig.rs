@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// The clock moves no further than this before the test looks again.
 const STRIDE: Duration = Duration::from_secs(20);
 /// How long a test waits, in looks at which nothing happens.
-const PATIENCE: usize = 30_000;
+const PATIENCE: usize = 100_000;
 
 /// What a test begins with.
 pub(crate) struct Setup {
