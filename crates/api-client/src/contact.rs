@@ -264,13 +264,19 @@ impl Outcome {
     }
 }
 
-/// Formats an error and the innermost of its causes, cut to [`DETAIL`] characters.
+/// Formats why a call failed, cut to [`DETAIL`] characters. Whoever reads it knows the address; of a page that a proxy
+/// sends, the status says all.
 pub(crate) fn words(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {
         cause = Some(inner);
     }
-    let words = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    let words = match (error, cause) {
+        (Error::Unreachable { .. } | Error::Interrupted { .. }, Some(cause)) => cause.to_string(),
+        (Error::Refused { status, refusal, .. }, _) if refusal.is_silent() => format!("HTTP {status}"),
+        (_, Some(cause)) => format!("{error}: {cause}"),
+        (_, None) => error.to_string(),
+    };
     presentable(&words).chars().take(DETAIL).collect()
 }
 

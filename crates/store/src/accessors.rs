@@ -47,7 +47,7 @@ impl Store {
 
     /// The levels and prices that the ERP writes.
     pub fn intents(&self) -> Intents<'_> {
-        Intents { database: &self.database, clock: &self.clock, leases: self.leases() }
+        Intents { database: &self.database, clock: &self.clock, leases: self.leases(), reader: self.reader }
     }
 
     /// The commands.
@@ -72,7 +72,7 @@ impl Store {
 
     /// Rows that need a person's decision.
     pub fn releases(&self) -> Releases<'_> {
-        Releases { database: &self.database, inbox: &self.inbox, clock: &self.clock }
+        Releases { database: &self.database, inbox: &self.inbox, clock: &self.clock, reader: self.reader }
     }
 
     /// The journal of effects.
@@ -125,7 +125,7 @@ impl Store {
 
     /// Everything on record about one thing.
     pub fn history(&self) -> History<'_> {
-        History { database: &self.database, inbox: &self.inbox, journal: self.journal() }
+        History { database: &self.database, inbox: &self.inbox, journal: self.journal(), reader: self.reader }
     }
 
     /// Inputs whose work ended in a panic, or with the process.

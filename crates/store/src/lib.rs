@@ -25,6 +25,7 @@ mod prunable;
 mod schema;
 mod statements;
 mod trouble;
+mod words;
 
 pub use api::{
     Api,

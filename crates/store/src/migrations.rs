@@ -60,6 +60,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0081_dispatches_that_wait",
     "0082_notices",
     "0084_lists",
+    "0085_errors_with_their_message",
 );
 
 /// The second file, beside it.
@@ -109,6 +110,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0081_dispatches_that_wait",
     "0082_notices",
     "0084_lists",
+    "0085_errors_with_their_message",
 );
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
 use espelho_model::{StoreKey, text, text::Text};
+use espelho_store::IntentRow;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -15,6 +16,9 @@ use crate::{
     exit,
     terminal::shown,
 };
+
+/// The rows that a question shows: nobody reads more of them.
+const MOST_SHOWN: usize = 20;
 
 /// The result of a decision.
 enum Decided {
@@ -152,13 +156,29 @@ async fn confirmed(
     arguments: &DecideArgs,
     rows: &[DecidedRow],
 ) -> Result<bool, Problem> {
-    for DecidedRow { store, intent, key } in rows {
-        let answer = reading.store.intents().answer_of(store, *intent, key).await;
-        let error = answer?.and_then(|answer| answer.error);
-        eprintln!("{store} {} {}\n  {}", intent.as_str(), shown(key), shown(&error.unwrap_or_default()));
+    for DecidedRow { store, intent, key } in rows.iter().take(MOST_SHOWN) {
+        let row = reading.store.releases().intent_row(store, *intent, key).await?;
+        let change = row.as_ref().map(change).unwrap_or_default();
+        eprintln!("{store} {} {}{change}", intent.as_str(), shown(key));
+        if let Some(error) = row.and_then(|row| row.error) {
+            eprintln!("  {}", shown(&error));
+        }
+    }
+    if let Some(more @ 1..) = rows.len().checked_sub(MOST_SHOWN) {
+        eprintln!("{}", text!("wishes-decide-more", rows = more).message(cli.locale));
     }
     let question = decision.question(rows.len());
     Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))
+}
+
+/// Returns what a row changes: from the mirror's value to the wanted one, or a command's words.
+fn change(row: &IntentRow) -> String {
+    let wanted = row.intent.as_deref().map(shown);
+    match (row.mirrored.as_deref(), wanted) {
+        (Some(mirrored), Some(wanted)) => format!(": {} → {wanted}", shown(mirrored)),
+        (None, Some(wanted)) => format!(": {wanted}"),
+        (_, None) => String::new(),
+    }
 }
 
 fn no_such_row() -> Problem {

@@ -32,8 +32,8 @@ use crate::{
 /// How often the demonstration marketplace sells something.
 const SALE_EVERY: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(arguments: &DemoArgs, json: bool) -> u8 {
-    match demonstrate(arguments, json, Locale::default()).await {
+pub(super) async fn run(arguments: &DemoArgs, json: bool, locale: Locale) -> u8 {
+    match demonstrate(arguments, json, locale).await {
         Ok(code) => code,
         Err(error) => {
             eprintln!("espelho demo: {error:#}");
@@ -49,7 +49,7 @@ async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result
     let sandbox = start_sandbox(arguments).await?;
     let (listener, address) = page_listener().await?;
     let mut place = Place::make(arguments.dir.as_deref())?;
-    let configuration = place.configure(&sandbox, address)?;
+    let configuration = place.configure(&sandbox, address, locale.language)?;
     // A second Ctrl-C ends the process at once.
     tokio::spawn(remove_when_stopped(place.configuration(), stop.clone()));
     say(&text!("demo-marketplace", address = sandbox.base_url()), locale);

@@ -51,7 +51,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
     }
     match &cli.command {
         None | Some(Command::Run) => run::run(&cli).await,
-        Some(Command::Demo(arguments)) => demo::run(arguments, cli.json).await,
+        Some(Command::Demo(arguments)) => demo::run(arguments, cli.json, cli.locale).await,
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
         Some(Command::Init(arguments)) => init::run(&cli, arguments).await,
         Some(Command::Check) => check::run(&cli),

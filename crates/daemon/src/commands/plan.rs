@@ -156,7 +156,9 @@ async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Resul
     let (mut open, mut held, mut failed) = (0, 0, 0);
     for (config, calls) in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();
-        for row in shared.store.history().errors(Some(&config.key), 10_000).await? {
+        for row in
+            shared.store.clone().read_in(cli.locale).history().errors(Some(&config.key), 10_000).await?
+        {
             if !cli.json && calls.iter().any(|call| is_of(call, &row.entity, &row.key)) {
                 print!("{}", super::errors::as_text(&row, cli.locale));
             }

@@ -22,7 +22,7 @@ impl Reading {
         let configuration = load(cli)?;
         let clock = SystemClock::shared();
         let store = attach(&configuration, &clock).await.map_err(|problem| say(&problem, cli))?;
-        Ok(Self { configuration, store, clock })
+        Ok(Self { configuration, store: store.read_in(cli.locale), clock })
     }
 }
 

@@ -98,6 +98,10 @@ wishes-decide-release = { $rows ->
     [one] Release { $rows } row, once? (y/n)
    *[other] Release { $rows } rows, once? (y/n)
 }
+wishes-decide-more = { $rows ->
+    [one] … and { $rows } more row
+   *[other] … and { $rows } more rows
+}
 wishes-decide-retry = { $rows ->
     [one] Try { $rows } row again? (y/n)
    *[other] Try { $rows } rows again? (y/n)

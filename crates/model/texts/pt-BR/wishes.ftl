@@ -107,6 +107,10 @@ wishes-decide-release = { $rows ->
     [1] Liberar { $rows } registro, uma vez? (s/n)
    *[other] Liberar { $rows } registros, uma vez? (s/n)
 }
+wishes-decide-more = { $rows ->
+    [1] … e mais { $rows } registro
+   *[other] … e mais { $rows } registros
+}
 wishes-decide-retry = { $rows ->
     [1] Tentar de novo { $rows } registro? (s/n)
    *[other] Tentar de novo { $rows } registros? (s/n)

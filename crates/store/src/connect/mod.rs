@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, privacy::Privacy};
+use espelho_model::{Clock, privacy::Privacy, text::Locale};
 use sqlx::{
     ConnectOptions as _, Connection as _, Row as _,
     migrate::{MigrateError, Migrator},
@@ -56,6 +56,8 @@ pub struct Store {
     pub(crate) notifications: Arc<Notifications>,
     /// The policy for people's data.
     pub(crate) privacy: Arc<Privacy>,
+    /// The language and time zone in which the words on rows are read; without them as they were written.
+    pub(crate) reader: Option<Locale>,
     /// The identity of a SQLite mirror's files when they were opened.
     opened: Option<OpenedFiles>,
     /// On SQLite: no restore can replace these files while this lock is held.
@@ -120,6 +122,13 @@ impl Store {
             schema_version::check(&store.inbox, &SQLITE_INBOX).await?;
         }
         Ok(store)
+    }
+
+    /// Reads the words on rows in a language, where the rows keep their message.
+    #[must_use]
+    pub fn read_in(mut self, locale: Locale) -> Self {
+        self.reader = Some(locale);
+        self
     }
 
     /// Checks an address without opening what it names.
@@ -217,7 +226,17 @@ pub(crate) async fn connect_server(
 ) -> Result<Store, Error> {
     let (database, inbox, locks) = open_postgres(url, options, &clock).await?;
     let (notifications, privacy) = (Arc::default(), Arc::default());
-    Ok(Store { database, inbox, clock, locks, notifications, privacy, opened: None, _in_use: None })
+    Ok(Store {
+        database,
+        inbox,
+        clock,
+        locks,
+        notifications,
+        privacy,
+        reader: None,
+        opened: None,
+        _in_use: None,
+    })
 }
 
 /// Opens the connections to a SQLite file that no address names.
@@ -239,7 +258,17 @@ async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clo
     let opened = OpenedFiles::of(&path).ok();
     let (locks, notifications) = (Locks::beside(path), Arc::default());
     let privacy = Arc::default();
-    Ok(Store { database, inbox, clock, locks, notifications, privacy, opened, _in_use: Some(in_use) })
+    Ok(Store {
+        database,
+        inbox,
+        clock,
+        locks,
+        notifications,
+        privacy,
+        reader: None,
+        opened,
+        _in_use: Some(in_use),
+    })
 }
 
 async fn open_sqlite(

@@ -5,7 +5,7 @@ use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
 use serde::Serialize;
 
 use super::release::IntentKind;
-use crate::{Error, driver::Row, intents::Intents};
+use crate::{Error, driver::Row, intents::Intents, words::all_words};
 
 pub(crate) const STOCK_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
@@ -15,13 +15,13 @@ pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, 
     = $1 AND CAST(id AS TEXT) = $2";
 /// Waiting rows of all tables, each with its subject.
 pub(crate) const WAITING: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error_code, '') AS code, \
-    COALESCE(error, '') AS reason, updated_at, '' AS kind, \
-    sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
+    COALESCE(error, '') AS error, updated_at, '' AS kind, \
+    sku, hint, CAST(said AS TEXT) AS said FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error_code, ''), COALESCE(error, ''), \
-    updated_at, '', sku \
+    updated_at, '', sku, hint, CAST(said AS TEXT) \
     FROM erp_prices WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error_code, ''), COALESCE(error, ''), created_at, \
-    kind, key \
+    kind, key, hint, CAST(said AS TEXT) \
     FROM commands WHERE state = 'waiting' AND ($1 = '' OR store = $1) ORDER BY 1, 2, 3";
 /// Ignored rows of all tables; a person may reopen them.
 pub(crate) const IGNORED: &str = "SELECT store, 'stock', sku || '/' || location_id FROM erp_stock WHERE state = \
@@ -104,12 +104,13 @@ impl Intents<'_> {
         let values = vec![store.map_or("", StoreKey::as_str).into()];
         let rows = self.database.fetch_erp("read what waits", WAITING, values).await?;
         let read = |row: &Row| {
+            let [reason, _] = all_words(row, self.reader)?;
             Ok(WaitingRow {
                 store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
                 code: row.foreign_text("code")?,
-                reason: row.foreign_text("reason")?,
+                reason,
                 since: row.optional_time("updated_at").ok().flatten(),
                 kind: row.foreign_text("kind")?,
                 subject: row.foreign_text("sku")?,

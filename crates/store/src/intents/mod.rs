@@ -18,7 +18,11 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
-use espelho_model::{Clock, push::PushState, text::Text};
+use espelho_model::{
+    Clock,
+    push::PushState,
+    text::{Locale, Text},
+};
 
 use crate::{driver::Database, mirror::page::PageTx, ownership::Leases};
 
@@ -28,6 +32,8 @@ pub struct Intents<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
     pub(crate) leases: Leases<'s>,
+    /// The language in which the words on rows are read.
+    pub(crate) reader: Option<Locale>,
 }
 
 /// The commands of the ERP, a person or a policy.
@@ -43,6 +49,8 @@ pub struct Releases<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    /// The language in which the words on rows are read.
+    pub(crate) reader: Option<Locale>,
 }
 
 /// Writes answers onto the ERP's rows.

@@ -11,6 +11,7 @@ use crate::{
     Error,
     driver::{Tx, Value},
     intents::{IntentWriter, Releases},
+    words::{all_words, words},
 };
 
 pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value, at) VALUES ($1, $2, $3, $4, $5) \
@@ -34,11 +35,11 @@ pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
 pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error, '') AS error, COALESCE(hint, \
-    '') AS hint \
+    '') AS hint, CAST(said AS TEXT) AS said \
     FROM erp_stock WHERE state = 'held' \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, '') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, ''), CAST(said AS TEXT) \
     FROM erp_prices WHERE state = 'held' \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, ''), CAST(said AS TEXT) \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
 pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code FROM erp_stock \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
@@ -46,11 +47,17 @@ pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' |
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
-pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT) AS intent, error, hint, updated_at FROM erp_stock \
-    WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT) AS intent, error, hint, updated_at FROM erp_prices \
-    WHERE store = $1 AND sku || '/' || min_quantity = $2";
-pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent, error, hint, updated_at FROM commands \
+pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT) AS intent, error, hint, updated_at, \
+    CAST(said AS TEXT) AS said, (SELECT CAST(s.quantity AS TEXT) FROM product_stock s WHERE s.store = e.store \
+    AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL) AS mirrored \
+    FROM erp_stock e WHERE store = $1 AND sku || '/' || location_id = $2";
+pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT) AS intent, error, hint, updated_at, \
+    CAST(said AS TEXT) AS said, (SELECT min(CAST(t.value AS TEXT)) FROM product_prices t \
+    JOIN products p ON p.store = t.store AND p.id = t.product_id AND p.gone_at IS NULL WHERE p.store = e.store \
+    AND p.sku = e.sku AND t.min_quantity = e.min_quantity AND t.gone_at IS NULL) AS mirrored \
+    FROM erp_prices e WHERE store = $1 AND sku || '/' || min_quantity = $2";
+pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent, error, hint, updated_at, \
+    CAST(said AS TEXT) AS said, CAST(NULL AS TEXT) AS mirrored FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
@@ -101,6 +108,8 @@ pub struct IntentRow {
     /// The intent, in short.
     #[serde(rename = "wanted")]
     pub intent: Option<String>,
+    /// What the mirror has in its place, of a level or a price.
+    pub mirrored: Option<String>,
     /// The cause.
     pub error: Option<String>,
     /// The next step.
@@ -161,11 +170,13 @@ impl Releases<'_> {
             .fetch_erp("read a wanted row", sql, vec![store.as_str().into(), key.into()])
             .await?;
         let read = |row: &crate::driver::Row| {
+            let [error, hint] = words(row, self.reader)?;
             Ok(IntentRow {
                 state: row.foreign_text("state")?,
                 intent: row.optional_foreign_text("intent")?,
-                error: row.optional_foreign_text("error")?,
-                hint: row.optional_foreign_text("hint")?,
+                mirrored: row.optional_text("mirrored")?,
+                error,
+                hint,
                 updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };
@@ -201,12 +212,13 @@ impl Releases<'_> {
     pub async fn held_rows(self) -> Result<Vec<HeldRow>, Error> {
         let rows = self.database.fetch_erp("read what is held", HELD, Vec::new()).await?;
         let held = |row: &crate::driver::Row| {
+            let [error, hint] = all_words(row, self.reader)?;
             Ok(HeldRow {
                 store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
-                error: row.foreign_text("error")?,
-                hint: row.foreign_text("hint")?,
+                error,
+                hint,
             })
         };
         rows.iter().map(held).collect()

@@ -6,20 +6,21 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, time::serialize_fixed_width};
 use serde::Serialize;
 
-use crate::{Error, mirror::tables, operations::History};
+use crate::{Error, mirror::tables, operations::History, words::all_words};
 
 pub(crate) const PARTS: &str =
     "SELECT part, read_at FROM order_parts WHERE store = $1 AND order_number = $2 ORDER BY part";
 pub(crate) const CHANGES: &str = "SELECT seq, op, at FROM changes WHERE store = $1 AND entity = $2 AND key = $3 \
     ORDER BY seq DESC LIMIT 20";
 pub(crate) const ERRORS_OF: &str =
-    "SELECT code, error, hint, at FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
+    "SELECT code, error, hint, at, said FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
 /// With the subject of commands and labels: nobody knows command 8 by its number.
 /// Long texts of an ERP are cut: people read the rest in the table.
 pub(crate) const ERRORS: &str = "SELECT substr(v.store, 1, 200), v.entity, \
     CASE WHEN octet_length(v.key) <= 1000 THEN v.key ELSE substr(v.key, 1, 200) || '… (' || octet_length(v.key) \
-    || ' bytes)' END, substr(v.code, 1, 200), substr(v.error, 1, 2000), substr(v.hint, 1, 2000), v.at, \
-    substr(c.kind, 1, 200), substr(COALESCE(c.key, l.order_number), 1, 1000) \
+    || ' bytes)' END, substr(v.code, 1, 200), substr(v.error, 1, 2000) AS error, substr(v.hint, 1, 2000) AS hint, v.at, \
+    substr(c.kind, 1, 200), substr(COALESCE(c.key, l.order_number), 1, 1000), \
+    CASE WHEN octet_length(v.said) <= 10000 THEN v.said END AS said \
     FROM v_errors v LEFT JOIN commands c ON c.id = CASE WHEN v.entity = 'command' THEN CAST(v.key AS BIGINT) END \
     LEFT JOIN shipment_labels l ON v.entity = 'shipment_label' AND l.store = v.store AND l.id = v.key \
     WHERE $1 = '' OR v.store = $1 ORDER BY v.store, v.at DESC, v.entity, v.key LIMIT $2";
@@ -189,8 +190,8 @@ impl History<'_> {
         let rows = self.database.fetch_erp("read a row's errors", ERRORS_OF, values).await?;
         let read = |row: &crate::driver::Row| {
             let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
-            let [code, error, hint] =
-                [row.foreign_text("code")?, row.foreign_text("error")?, row.foreign_text("hint")?];
+            let code = row.foreign_text("code")?;
+            let [error, hint] = all_words(row, self.reader)?;
             let (kind, subject) = (None, None);
             // An ERP may write an unreadable time.
             let at = row.optional_time("at").ok().flatten();
@@ -208,7 +209,8 @@ impl History<'_> {
         let rows = self.database.fetch_erp("read the errors", ERRORS, values).await?;
         let read = |row: &crate::driver::Row| {
             let [store, entity, key] = [row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?];
-            let [code, error, hint] = [row.foreign_text(3)?, row.foreign_text(4)?, row.foreign_text(5)?];
+            let code = row.foreign_text(3)?;
+            let [error, hint] = all_words(row, self.reader)?;
             let (kind, subject) = (row.optional_foreign_text(7)?, row.optional_foreign_text(8)?);
             let at = row.optional_time(6).ok().flatten();
             Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject })

@@ -27,7 +27,7 @@ pub(crate) mod write_proof;
 
 use std::sync::Arc;
 
-use espelho_model::Clock;
+use espelho_model::{Clock, text::Locale};
 
 use crate::{driver::Database, journal::Journal, mirror::page::PageTx, notifications::Notifications};
 
@@ -89,6 +89,8 @@ pub struct History<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) journal: Journal<'s>,
+    /// The language in which the words on rows are read.
+    pub(crate) reader: Option<Locale>,
 }
 
 /// Inputs whose work ended in a panic, or with the process.

@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
-use crate::{Effect, Error, IntentKind, driver::Row, journal::effects::effect, operations::History};
+use crate::{
+    Effect, Error, IntentKind, driver::Row, journal::effects::effect, operations::History, words::all_words,
+};
 
 pub(crate) const FIND: &str = "SELECT 'order', order_number FROM orders WHERE store = $1 AND order_number = $2 \
     UNION SELECT 'order', key FROM sync_failures WHERE store = $1 AND resource = 'orders' AND key = $2 \
@@ -40,14 +42,14 @@ pub(crate) const FEED: &str = "SELECT at, entity, key, op FROM changes WHERE sto
     'shipment_label', 'order_invoice') AND (key = $2 OR substr(key, 1, length(CAST($3 AS TEXT))) = $3) ORDER BY seq \
     DESC LIMIT 200";
 pub(crate) const COMMANDS: &str = "SELECT id, kind, key, CAST(data AS TEXT) AS data, state, error_code, error, hint, \
-    created_at, updated_at, done_at \
+    created_at, updated_at, done_at, CAST(said AS TEXT) AS said \
     FROM commands WHERE store = $1 AND ((key = $2 AND $2 <> '') OR CAST(id AS TEXT) = $3) ORDER BY id DESC LIMIT 100";
 pub(crate) const LEVELS: &str = "SELECT sku || '/' || location_id, CAST(quantity AS TEXT), state, error_code, error, \
-    hint, updated_at \
+    hint, updated_at, CAST(said AS TEXT) AS said \
     FROM erp_stock WHERE store = $1 AND sku = $2";
 pub(crate) const PRICES: &str = "SELECT sku || '/' || min_quantity, COALESCE(CAST(price AS TEXT), '-' || \
     CAST(discount_percent AS TEXT) || ' %'), \
-    state, error_code, error, hint, updated_at FROM erp_prices WHERE store = $1 AND sku = $2";
+    state, error_code, error, hint, updated_at, CAST(said AS TEXT) AS said FROM erp_prices WHERE store = $1 AND sku = $2";
 pub(crate) const TAKEN: &str =
     "SELECT taken_at, erp_id, note FROM erp_orders WHERE store = $1 AND order_number = $2";
 pub(crate) const DELIVERIES: &str = "SELECT id, received_at, event, handled_at, body FROM webhook_inbox \
@@ -287,13 +289,14 @@ impl History<'_> {
                 .flatten()
                 .or(row.optional_time("updated_at").ok().flatten());
             let given = Happened::Commanded { key: id.clone(), intent: command.trim_end().to_owned() };
+            let [error, hint] = all_words(row, self.reader)?;
             let answer = Happened::Answered {
                 intent,
                 key: id,
                 state: row.text("state")?,
                 code: row.optional_text("error_code")?.unwrap_or_default(),
-                error: row.optional_text("error")?.unwrap_or_default(),
-                hint: row.optional_text("hint")?.unwrap_or_default(),
+                error,
+                hint,
             };
             let events = [(created, given), (answered.or(created), answer)];
             Ok(events.into_iter().filter_map(|(at, what)| Some(Event { at: at?, what })).collect())
@@ -306,14 +309,15 @@ impl History<'_> {
         for (intent, sql) in [(IntentKind::Stock, LEVELS), (IntentKind::Price, PRICES)] {
             let rows = self.rows(sql, store, &keys, |row| {
                 let Some(at) = row.optional_time(6).ok().flatten() else { return Ok(Vec::new()) };
+                let [error, hint] = all_words(row, self.reader)?;
                 // An answered row does not keep the time of its writing: intent and answer are one event.
                 let what = Happened::Answered {
                     intent,
                     key: format!("{} → {}", row.foreign_text(0)?, row.foreign_text(1)?),
                     state: row.text(2)?,
                     code: row.optional_text(3)?.unwrap_or_default(),
-                    error: row.optional_text(4)?.unwrap_or_default(),
-                    hint: row.optional_text(5)?.unwrap_or_default(),
+                    error,
+                    hint,
                 };
                 Ok(vec![Event { at, what }])
             });

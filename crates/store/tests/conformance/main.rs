@@ -289,6 +289,7 @@ conformance! {
         every_row_is_explained_by_its_name_in_the_feed,
         a_mirrored_order_is_read_with_every_column_and_all_that_belongs_to_it,
         errors_are_read_of_one_store_or_of_all,
+        the_words_on_rows_are_read_in_the_language_of_who_asks,
         who_listens_hears_of_changes_where_the_database_tells;
     passes:
         a_pass_is_read_back_as_it_was_kept,

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use espelho_model::text::Language;
 use espelho_sandbox::Sandbox;
 use tempfile::TempDir;
 
@@ -61,10 +62,16 @@ impl Place {
     }
 
     /// Writes the configuration and reads it: the demonstration uses the same files as every installation.
-    pub(super) fn configure(&mut self, sandbox: &Sandbox, listen: SocketAddr) -> Result<Configuration> {
+    pub(super) fn configure(
+        &mut self,
+        sandbox: &Sandbox,
+        listen: SocketAddr,
+        language: Language,
+    ) -> Result<Configuration> {
         let installation = format!(
-            "[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"{listen}\"\n\n[labels]\ndirectory = \"{}\"\n\n\
+            "language = \"{}\"\n\n[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"{listen}\"\n\n[labels]\ndirectory = \"{}\"\n\n\
              [schedule]\nreconcile = \"*/10 * * * * *\"\n",
+            language.tag(),
             self.database().display(),
             self.folder.join("labels").display()
         );

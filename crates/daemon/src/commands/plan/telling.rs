@@ -31,10 +31,8 @@ impl Telling {
 
     /// Reads the rows, and prints what is new.
     pub(super) async fn look(&mut self, shared: &Shared, config: &StoreConfig) -> Result<(), Problem> {
-        if self.locale.is_none() {
-            return Ok(());
-        }
-        let waiting = shared.store.intents().waiting_rows(Some(&config.key)).await?;
+        let Some(locale) = self.locale else { return Ok(()) };
+        let waiting = shared.store.clone().read_in(locale).intents().waiting_rows(Some(&config.key)).await?;
         let left = preview(&shared.store, &config.key, &config.push).await?.len();
         self.news(&waiting, left).iter().for_each(|line| eprintln!("{line}"));
         Ok(())

@@ -2,8 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use espelho_model::sync::{Counts, Resource};
-use espelho_store::{Error, Failure, KeptToken, NewDelivery, Op, RunResult, Store, StoreProof, TableStates};
+use espelho_model::{
+    sync::{Counts, Resource},
+    text,
+    text::{Language, Locale},
+};
+use espelho_store::{
+    Error, Failure, IntentKind, KeptToken, NewDelivery, Op, RunResult, Store, StoreProof, TableStates,
+};
 
 use crate::{
     examples::{decimal, order, order_of, time},
@@ -266,6 +272,57 @@ pub(crate) async fn errors_are_read_of_one_store_or_of_all(world: &World) {
     assert_eq!(of(Some(&one), 10).await, all);
     assert_eq!(of(Some(&one), 1).await, all[..1]);
     assert!(of(Some(&other), 10).await.is_empty());
+}
+
+/// Rows are written in the installation's language, and read in another where they keep their message.
+pub(crate) async fn the_words_on_rows_are_read_in_the_language_of_who_asks(world: &World) {
+    for (table, columns, values) in [
+        ("erp_stock", "sku, location_id, quantity", "'A', '1', 5"),
+        ("erp_prices", "sku, min_quantity, price", "'A', 1, 5"),
+        ("commands", "kind, key, data", "'order.notes', 'A', '{}'"),
+    ] {
+        let sql = format!("INSERT INTO {table} (store, {columns}) VALUES ('minha-loja', {values})");
+        world.tables.execute(&sql).await;
+    }
+    let english = world.store.clone().read_in(Locale::of(Language::English));
+    let zero = text!("push-price-zero").message(Locale::of(Language::English));
+    for (said, expected) in [
+        ("{\"id\":\"push-price-zero\"}", zero.as_str()),
+        ("{\"id\":\"of-a-later-version\"}", "como foi escrito"),
+        ("no message", "como foi escrito"),
+    ] {
+        for (state, rows) in [("held", 3), ("waiting", 3)] {
+            for table in ["erp_stock", "erp_prices", "commands"] {
+                let sql = format!(
+                    "UPDATE {table} SET state = '{state}', error_code = 'x', error = 'como foi escrito', hint = '', \
+                     said = '{said}'"
+                );
+                world.tables.execute(&sql).await;
+            }
+            let (history, intents, releases) = (english.history(), english.intents(), english.releases());
+            let mut read: Vec<String> = match state {
+                "held" => releases.held_rows().await.unwrap().into_iter().map(|row| row.error).collect(),
+                _ => intents.waiting_rows(None).await.unwrap().into_iter().map(|row| row.reason).collect(),
+            };
+            if state == "held" {
+                let errors = history.errors(None, 10).await.unwrap();
+                assert_eq!(errors.len(), rows);
+                read.extend(errors.into_iter().map(|row| row.error));
+                let of = history.errors_of(&minha_loja(), "stock", "A/1").await.unwrap();
+                read.extend(of.into_iter().map(|row| row.error));
+            }
+            for (kind, key) in
+                [(IntentKind::Stock, "A/1"), (IntentKind::Price, "A/1"), (IntentKind::Command, "1")]
+            {
+                let row = releases.intent_row(&minha_loja(), kind, key).await.unwrap().unwrap();
+                read.extend(row.error);
+            }
+            assert!(read.len() >= 2 * rows, "{state}: {read:?}");
+            assert!(read.iter().all(|words| words == expected), "{state}, {said}: {read:?}");
+        }
+    }
+    let as_written = world.store.intents().waiting_rows(None).await.unwrap();
+    assert!(as_written.iter().all(|row| row.reason == "como foi escrito"));
 }
 
 pub(crate) async fn who_listens_hears_of_changes_where_the_database_tells(world: &World) {
