@@ -190,12 +190,12 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         (Some(key), None) => key.to_str().unwrap_or_default(),
         (Some(_), Some(_)) => "",
     };
-    match key.is_empty() || key.len() > LONGEST_KEY {
-        true => {
+    match (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(Some(key.to_owned())),
+        false => {
             let text = text!("http-bad-key", most = LONGEST_KEY);
             Err(Problem::bad_request("invalid_idempotency_key", text))
         }
-        false => Ok(Some(key.to_owned())),
     }
 }
 
@@ -286,6 +286,7 @@ mod tests {
         assert_eq!(of(&[]), Ok(None));
         assert_eq!(of(&["8e03978e"]), Ok(Some("8e03978e".to_owned())));
         assert_eq!(of(&[""]), bad);
+        assert_eq!(of(&["a b"]), bad);
         assert_eq!(of(&["a", "b"]), bad);
         assert_eq!(of(&[&"a".repeat(256)]), bad);
     }
