@@ -61,6 +61,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0082_notices",
     "0084_lists",
     "0085_errors_with_their_message",
+    "0086_consumers_by_sql",
 );
 
 /// The second file, beside it.
@@ -111,6 +112,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0082_notices",
     "0084_lists",
     "0085_errors_with_their_message",
+    "0086_consumers_by_sql",
 );
 
 #[cfg(test)]

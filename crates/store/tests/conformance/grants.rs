@@ -108,7 +108,7 @@ async fn the_role_of_the_erp_writes_what_it_wants_and_has_taken_and_nothing_else
         "UPDATE commands SET key = '2' WHERE kind = 'order.notes'",
         "INSERT INTO erp_orders (store, order_number) VALUES ('loja', '1') ON CONFLICT DO NOTHING",
         "UPDATE erp_orders SET erp_id = 'NF 1' WHERE order_number = '1'",
-        "INSERT INTO consumers (name, seq, updated_at) VALUES ('erp', 5, now()) \
+        "INSERT INTO consumers (name, seq) VALUES ('erp', 5) \
          ON CONFLICT (name) DO UPDATE SET seq = excluded.seq",
         "DELETE FROM erp_stock WHERE sku = 'A'",
         "DELETE FROM erp_prices WHERE sku = 'A'",

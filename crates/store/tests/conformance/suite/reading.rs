@@ -69,6 +69,9 @@ pub(crate) async fn a_consumer_never_goes_back_and_never_ahead(world: &World) {
     let all = world.store.changes().consumers().await.unwrap();
     let all: Vec<_> = all.iter().map(|c| (c.name.as_str(), c.seq)).collect();
     assert_eq!(all, [("bi", 0), ("erp", seqs[4])]);
+    // An ERP that reads by SQL keeps its own number.
+    world.tables.execute("INSERT INTO consumers (name, seq) VALUES ('sql', 3)").await;
+    assert_eq!(world.store.changes().consumer("sql").await.unwrap(), Some(3));
 }
 
 pub(crate) async fn only_what_is_old_and_acknowledged_by_all_is_pruned(world: &World) {
