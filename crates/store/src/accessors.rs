@@ -120,7 +120,13 @@ impl Store {
 
     /// Summaries for people and metrics.
     pub fn overview(&self) -> Overviews<'_> {
-        Overviews { database: &self.database, inbox: &self.inbox, private: private(self), clock: &self.clock }
+        Overviews {
+            database: &self.database,
+            inbox: &self.inbox,
+            private: private(self),
+            clock: &self.clock,
+            reader: self.reader,
+        }
     }
 
     /// Everything on record about one thing.

@@ -1,5 +1,6 @@
 //! Deliveries that are handled again, by the binary.
 
+use espelho_model::clock::SystemClock;
 use espelho_sandbox::{NewOccurrence, NewOrder};
 use espelho_tests::{Kind, on_both_databases};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ on_both_databases![deliveries_that_are_replayed_are_read_for_again_and_double_no
 async fn settled(keeping: &Keeping) -> Vec<String> {
     let mut before = counts(keeping).await;
     loop {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        SystemClock::shared().sleep(std::time::Duration::from_secs(2)).await;
         let now = counts(keeping).await;
         if now == before {
             return now;

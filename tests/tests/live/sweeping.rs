@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use espelho_model::clock::SystemClock;
 use espelho_sandbox::{DeliveryFault, NewOrder};
 use espelho_tests::{Kind, on_both_databases, until};
 
@@ -87,7 +88,7 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(ki
     // A reading of its sub-resources that was under way makes it young again.
     until("the order is read by its age", async || {
         keeping.mirror().await.execute(&aged).await;
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        SystemClock::shared().sleep(Duration::from_secs(1)).await;
         keeping.ask(&status).await == ["completed"]
     })
     .await;

@@ -7,7 +7,7 @@ use espelho_sync_engine::plan::alarms::{Alarm, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// An alarm in one language.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ShownAlarm {
     pub code: String,
     /// The cause within the code, such as the error code of its rows; empty where the code says all.

@@ -14,6 +14,7 @@ use espelho_model::{
 };
 use espelho_sync_engine::plan::schedule::Intervals;
 use serde::{Deserialize, Serialize};
+use tracing_subscriber::filter::LevelFilter;
 
 use super::{
     ConfigError, LabelsSection, cadence::Cadence, file, notices::NoticesSection, people,
@@ -292,6 +293,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         crate::operators::read(file).map_err(problem)?;
     }
     check_schedule(&installation, &path)?;
+    check_level(&installation.log.level, &path)?;
     if let Some(mistake) = installation.labels.mistake() {
         return Err(ConfigError { place: path.display().to_string(), problem: mistake });
     }
@@ -325,6 +327,22 @@ fn check_webhooks(webhooks: &Webhooks, path: &Path) -> Result<(), ConfigError> {
         _ => return Ok(()),
     };
     Err(ConfigError { place: path.display().to_string(), problem: mistake })
+}
+
+/// Refuses a word that is no level: a filter would take it for the name of a module, and say nothing at all.
+fn check_level(level: &str, path: &Path) -> Result<(), ConfigError> {
+    let is_level = |part: &str| {
+        let level = part.rsplit_once('=').map_or(part, |(_, level)| level).trim();
+        !level.is_empty() && level.parse::<LevelFilter>().is_ok()
+    };
+    if level.split(',').all(is_level) {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    Err(ConfigError {
+        place: file::place_of(path, &text, "level"),
+        problem: text!("config-log-level", level = level),
+    })
 }
 
 fn check_schedule(installation: &Installation, path: &Path) -> Result<(), ConfigError> {
@@ -361,6 +379,17 @@ mod tests {
         assert_eq!(intervals(&example), intervals(&default));
         assert_eq!(example.schedule.reconcile, default.schedule.reconcile);
         assert_eq!(Installation { schedule: default.schedule.clone(), ..example }, default);
+    }
+
+    #[test]
+    fn a_word_that_is_no_level_is_refused() {
+        for fine in ["info", "WARN", "off", "info,espelho_api_client=debug", "warn, espelho_daemon = trace"] {
+            assert!(loaded(&format!("[log]\nlevel = \"{fine}\"")).is_ok(), "{fine}");
+        }
+        for odd in ["lodu", "", "info,", "espelho_daemon=lodu"] {
+            let error = loaded(&format!("[log]\nlevel = \"{odd}\"")).unwrap_err();
+            assert!(error.starts_with("espelho.toml:2: log.level"), "{error}");
+        }
     }
 
     #[test]

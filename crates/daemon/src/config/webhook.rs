@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use espelho_api_client::webhook::EventName;
 use espelho_model::{text, text::Text};
 use reqwest::Url;
 use secrecy::SecretString;
@@ -57,6 +58,16 @@ impl Webhook {
         }
         if events.is_empty() || events.iter().any(|event| event.trim().is_empty()) {
             return Err(("events", text!("config-webhook-events")));
+        }
+        if let Some(unknown) =
+            events.iter().find(|event| *event != "*" && EventName::new(event).group().is_none())
+        {
+            let nearest = EventName::ALL.iter().map(EventName::as_str).max_by(|a, b| {
+                let likeness = |name: &str| strsim::jaro_winkler(name, unknown);
+                likeness(a).total_cmp(&likeness(b))
+            });
+            let nearest = nearest.unwrap_or("*");
+            return Err(("events", text!("config-webhook-event", event = unknown, nearest = nearest)));
         }
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
         let unreadable =
@@ -134,6 +145,8 @@ mod tests {
         let production = |more: &str| checked(Environment::Production, &format!("{url}{more}"));
         assert_eq!(production("").unwrap().events, ["*"]);
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
+        let (key, misspelt) = production("events = [\"*\", \"order.payed\"]").unwrap_err();
+        assert!(key == "events" && misspelt.to_string().contains("order.paid"), "{misspelt}");
         for none in ["events = []", "events = [\" \"]"] {
             assert_eq!(production(none).unwrap_err().0, "events");
         }

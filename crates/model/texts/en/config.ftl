@@ -34,6 +34,8 @@ config-retention = retention.{ $key } is { $days ->
 config-number = { $field } is { $value }; write a number that is 0 or more
 config-webhook-not-public = webhook.public_url "{ $url }" is not reachable from the internet, so production refuses it; write the public address of your proxy
 config-webhook-events = webhook.events names no event; write ["*"] for all
+config-webhook-event = the marketplace has no event { $event }; the nearest is { $nearest }, and ["*"] is all
+config-log-level = log.level { $level } is no level: error, warn, info, debug, trace, or a filter like info,espelho_api_client=debug
 config-webhook-secret = the webhook secret cannot be read ({ $tried })
 config-tokens-unreadable = the tokens cannot be read ({ $tried })
 config-no-tokens = has no [[token]]; write one, or leave [http] tokens_file out

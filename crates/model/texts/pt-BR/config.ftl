@@ -34,6 +34,8 @@ config-retention = retention.{ $key } é { $days ->
 config-number = { $field } é { $value }; escreva um número de 0 para cima
 config-webhook-not-public = webhook.public_url "{ $url }" não é alcançável pela internet, e produção a recusa; escreva o endereço público do seu proxy
 config-webhook-events = webhook.events não cita nenhum evento; escreva ["*"] para todos
+config-webhook-event = o marketplace não tem o evento { $event }; o mais parecido é { $nearest }, e ["*"] são todos
+config-log-level = log.level { $level } não é um nível: error, warn, info, debug, trace, ou um filtro como info,espelho_api_client=debug
 config-webhook-secret = o segredo do webhook não pode ser lido ({ $tried })
 config-tokens-unreadable = os tokens não podem ser lidos ({ $tried })
 config-no-tokens = não tem [[token]]; escreva um, ou deixe [http] tokens_file de fora

@@ -5,13 +5,18 @@ use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
 use serde::Serialize;
 
 use super::release::IntentKind;
-use crate::{Error, driver::Row, intents::Intents, words::all_words};
+use crate::{
+    Error,
+    driver::Row,
+    intents::Intents,
+    words::{all_words, words},
+};
 
-pub(crate) const STOCK_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM erp_stock \
+pub(crate) const STOCK_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at, CAST(said AS TEXT) AS said FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM erp_prices \
+pub(crate) const PRICE_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at, CAST(said AS TEXT) AS said FROM erp_prices \
     WHERE store = $1 AND sku || '/' || min_quantity = $2";
-pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM commands WHERE store \
+pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at, CAST(said AS TEXT) AS said FROM commands WHERE store \
     = $1 AND CAST(id AS TEXT) = $2";
 /// Waiting rows of all tables, each with its subject.
 pub(crate) const WAITING: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error_code, '') AS code, \
@@ -85,11 +90,12 @@ impl Intents<'_> {
         let rows =
             self.database.fetch_erp("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &Row| {
+            let [error, hint] = words(row, self.reader)?;
             Ok(Answer {
                 state: row.foreign_text("state")?.parse().ok(),
                 code: row.optional_foreign_text("error_code")?,
-                error: row.optional_foreign_text("error")?,
-                hint: row.optional_foreign_text("hint")?,
+                error,
+                hint,
                 updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };

@@ -8,6 +8,7 @@ use crate::{
     Error,
     driver::Row,
     operations::{History, Overviews},
+    words::all_words,
 };
 
 const COLUMNS: &str =
@@ -54,19 +55,23 @@ pub(crate) static ORDERS: std::sync::LazyLock<[String; 4]> = std::sync::LazyLock
 
 /// The ERP's rows in one state, or all that are not done. `$1` is a store or nothing, `$2` a state or nothing.
 pub(crate) const QUEUE: &str = "SELECT store, entity, substr(key, 1, 1000), state, COALESCE(substr(code, 1, 200), ''), \
-    COALESCE(substr(error, 1, 2000), ''), COALESCE(substr(hint, 1, 2000), ''), since, substr(subject, 1, 1000) FROM ( \
+    COALESCE(substr(error, 1, 2000), '') AS error, COALESCE(substr(hint, 1, 2000), '') AS hint, since, \
+    substr(subject, 1, 1000), said FROM ( \
     SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code AS code, error, hint, \
-    updated_at AS since, sku AS subject FROM erp_stock WHERE state IN ('new', 'waiting', 'sending') \
-    UNION ALL SELECT store, 'stock', sku || '/' || location_id, state, error_code, error, hint, updated_at, sku \
+    updated_at AS since, sku AS subject, CAST(said AS TEXT) AS said FROM erp_stock WHERE state IN ('new', 'waiting', 'sending') \
+    UNION ALL SELECT store, 'stock', sku || '/' || location_id, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) \
     FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) \
     FROM erp_prices WHERE state IN ('new', 'waiting', 'sending') \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) \
     FROM erp_prices WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
-    key FROM commands WHERE state IN ('new', 'waiting', 'sending') \
+    key, CAST(said AS TEXT) FROM commands WHERE state IN ('new', 'waiting', 'sending') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
-    key FROM commands WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful')) AS undone \
+    key, CAST(said AS TEXT) FROM commands WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful')) AS undone \
     WHERE ($1 = '' OR store = $1) AND ($2 = '' OR state = $2) ORDER BY since, store, entity, key LIMIT $3";
 
 /// The newest deliveries. `$1` is a store or nothing, `$2` an event or nothing, `$3` is `open`, `handled` or nothing.
@@ -207,14 +212,15 @@ impl Overviews<'_> {
         let values = vec![store.map_or("", StoreKey::as_str).into(), state.into(), i64::from(limit).into()];
         let rows = self.database.fetch_erp("list intents", QUEUE, values).await?;
         let queued = |row: &Row| {
+            let [error, hint] = all_words(row, self.reader)?;
             Ok(QueuedRow {
                 store: row.foreign_text(0)?,
                 entity: row.text(1)?,
                 key: row.foreign_text(2)?,
                 state: row.foreign_text(3)?,
                 code: row.foreign_text(4)?,
-                error: row.foreign_text(5)?,
-                hint: row.foreign_text(6)?,
+                error,
+                hint,
                 // An ERP may write an unreadable time.
                 since: row.optional_time(7).ok().flatten(),
                 subject: row.foreign_text(8)?,

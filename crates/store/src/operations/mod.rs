@@ -81,6 +81,8 @@ pub struct Overviews<'s> {
     /// The database that the ERP cannot open.
     pub(crate) private: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    /// The language in which the words on rows are read.
+    pub(crate) reader: Option<Locale>,
 }
 
 /// Everything on record about one thing.

@@ -12,7 +12,7 @@ use super::{
     query, schema,
     tokens::Scope,
 };
-use crate::alarms::ShownVerdict;
+use crate::alarms::{ShownAlarm, ShownVerdict};
 
 /// Lists what is wrong now: the state and the alarms of `/status`.
 #[utoipa::path(
@@ -45,5 +45,39 @@ pub(super) async fn alarms(
     };
     let is_seen = |store: &Option<String>| store.as_ref().is_none_or(|store| caller.0.sees(store));
     let alarms: Vec<_> = shown.alarms.into_iter().filter(|alarm| is_seen(&alarm.store)).collect();
-    Ok(json(&json!({"state": shown.state, "at": at, "alarms": alarms})))
+    // Whoever sees some stores only is not told that another one fails.
+    let state = match caller.0.sees_all() {
+        true => shown.state.as_str(),
+        false => state_of(&alarms, &shown.unproved),
+    };
+    Ok(json(&json!({"state": state, "at": at, "alarms": alarms})))
+}
+
+/// Returns the state that some of the alarms make.
+fn state_of(alarms: &[ShownAlarm], unproved: &[String]) -> &'static str {
+    match alarms {
+        _ if alarms.iter().any(ShownAlarm::is_failing) => "failing",
+        [_, ..] => "warning",
+        [] if unproved.is_empty() => "ok",
+        [] => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_that_of_the_alarms_that_are_shown() {
+        let alarm = |severity: &str| ShownAlarm { severity: severity.to_owned(), ..ShownAlarm::default() };
+        let unproved = ["nothing was read yet".to_owned()];
+        for (alarms, unproved, expected) in [
+            (vec![], &unproved[..0], "ok"),
+            (vec![], &unproved[..], "unknown"),
+            (vec![alarm("warning")], &unproved[..], "warning"),
+            (vec![alarm("warning"), alarm("failing")], &unproved[..0], "failing"),
+        ] {
+            assert_eq!(state_of(&alarms, unproved), expected, "{alarms:?}");
+        }
+    }
 }

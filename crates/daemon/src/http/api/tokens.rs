@@ -58,6 +58,11 @@ impl Token {
         self.scopes.contains(&scope)
     }
 
+    /// Tells whether it is for every store.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.stores.is_none()
+    }
+
     /// Tells whether it is for this store.
     pub(crate) fn sees(&self, store: &str) -> bool {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|key| key.as_str() == store))

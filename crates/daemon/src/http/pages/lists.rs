@@ -69,7 +69,7 @@ pub(in super::super) async fn errors(
     reader: Reader,
 ) -> Result<Response, Response> {
     let of = chosen(&state, &filter, &headers, &reader)?;
-    let (store, has_cause) = (state.store.clone(), !filter.code().is_empty());
+    let (store, has_cause) = (state.store.clone().read_in(reader.locale), !filter.code().is_empty());
     let found = read(&state, &headers, &reader, async move {
         let errors = store.history().errors(of.as_ref(), CAUSES).await?;
         let groups = if has_cause { store.overview().rows_in_trouble().await? } else { Vec::new() };
@@ -92,7 +92,7 @@ pub(in super::super) async fn queue(
     reader: Reader,
 ) -> Result<Response, Response> {
     let of = chosen(&state, &filter, &headers, &reader)?;
-    let (store, only) = (state.store.clone(), filter.state().to_owned());
+    let (store, only) = (state.store.clone().read_in(reader.locale), filter.state().to_owned());
     let rows =
         read(
             &state,

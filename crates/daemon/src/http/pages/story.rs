@@ -77,7 +77,7 @@ async fn thing(
             return Ok(answer(StatusCode::MULTIPLE_CHOICES, page, headers));
         }
     };
-    let (store, wanted) = (state.store.clone(), (entity.to_owned(), key.to_owned()));
+    let (store, wanted) = (state.store.clone().read_in(reader.locale), (entity.to_owned(), key.to_owned()));
     let found = read(state, headers, reader, async move { collect(&store, &of, wanted).await }).await?;
     if !found.knowledge.is_something() {
         return Ok(answer(StatusCode::NOT_FOUND, page::unknown_thing(key, reader), headers));
