@@ -307,6 +307,18 @@ async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back
     assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
 }
 
+/// What is kept for live work is a share of what the server allows, not of what the configuration hopes for.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_allows_far_less_than_is_configured_is_still_used_by_every_lane() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let limiter =
+        RateLimiter::open(quota(100_000), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
+    for sent in 1..=280 {
+        limiter.acquire(Lane::Backfill).await.unwrap().answered(Some(300), Some(300 - sent));
+    }
+    assert!(clock.monotonic() < Duration::from_secs(30), "{:?}", clock.monotonic());
+}
+
 /// A quota store that survives a crash unchanged.
 #[derive(Default)]
 struct Disk(Mutex<Vec<Spent>>);

@@ -81,8 +81,14 @@ async fn what_fails_is_shown_with_cause_and_next_step(kind: Kind) {
     {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
+    // The row was written in the installation's language, and is told in that of whoever asks.
+    let told = installation.run_in_portuguese(&["errors", "--json"]).await.expect(0).json();
+    let in_portuguese = told["errors"][0]["error"].as_str().unwrap();
+    assert_ne!(in_portuguese, error);
     let why = installation.run_in_portuguese(&["explain", "order", "P00002"]).await.expect(0);
-    assert!(why.stdout.contains("não está no espelho") && why.stdout.contains(error), "{why}");
+    assert!(why.stdout.contains("não está no espelho") && why.stdout.contains(in_portuguese), "{why}");
+    let why = installation.run(&["explain", "order", "P00002"]).await.expect(0);
+    assert!(why.stdout.contains(error), "{why}");
 }
 
 async fn a_running_service_is_asked_how_everything_is(kind: Kind) {

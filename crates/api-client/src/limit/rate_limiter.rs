@@ -303,22 +303,20 @@ impl RateLimiter {
         let soon = release.max(Duration::from_millis(1));
         match free {
             0 => Admission::Full(soon),
-            _ if lane.is_live() || free > self.reserve(release) => Admission::Free,
+            _ if lane.is_live() || free > reserve(self.limit(&state), release) => Admission::Free,
             _ => Admission::Reserved(soon.min(RESERVE_CHECK)),
         }
     }
 
-    /// Returns how many entries are reserved for live work: half of what the budget's pace allows until further
-    /// entries come free. While entries come free all the time, the reserve is zero.
-    fn reserve(&self, until_release: Duration) -> u32 {
-        let at_pace = until_release.as_secs_f64() * f64::from(self.quota.per_minute.get()) / 60.0;
-        ((at_pace / 2.0) as u32).min(self.quota.per_minute.get() / 25)
+    /// Returns the requests of a minute: ours, or the server's where it allows fewer.
+    fn limit(&self, state: &State) -> u32 {
+        let ours = self.quota.per_minute.get();
+        state.server_limit.map_or(ours, |server| server.min(ours))
     }
 
-    /// Returns the available budget: ours, less what other programs spend by the server's count.
+    /// Returns the available budget: the limit, less what other programs spend by the server's count.
     fn capacity(&self, state: &State) -> u32 {
-        let ours = self.quota.per_minute.get();
-        let limit = state.server_limit.map_or(ours, |server| server.min(ours));
+        let limit = self.limit(state);
         if state.foreign < 1.0 {
             return limit;
         }
@@ -470,4 +468,11 @@ impl Drop for Permit {
             self.limiter.finish(self.block, true);
         }
     }
+}
+
+/// Returns how many entries of a limit are reserved for live work: half of what its pace allows until further entries
+/// come free. While entries come free all the time, the reserve is zero.
+fn reserve(limit: u32, until_release: Duration) -> u32 {
+    let at_pace = until_release.as_secs_f64() * f64::from(limit) / 60.0;
+    ((at_pace / 2.0) as u32).min(limit / 25)
 }

@@ -218,6 +218,10 @@ async fn compact(database: &Database, clock: &dyn Clock) -> Result<bool, Error> 
             sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
         }
     }
+    // Whoever writes waits while a log is cut off, and while that waits for a reader, and does not while it is only copied.
+    for sql in ["PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA busy_timeout = 250"] {
+        sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
+    }
     for _ in 0..CHECKPOINTS {
         let row = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(write.pool()).await;
         if row.map_err(failed)?.get::<i64, _>(0) == 0 {
