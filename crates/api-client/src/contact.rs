@@ -264,8 +264,8 @@ impl Outcome {
     }
 }
 
-/// Formats why a call failed, cut to [`DETAIL`] characters. Whoever reads it knows the address; of a page that a proxy
-/// sends, the status says all.
+/// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the
+/// status says all.
 pub(crate) fn words(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {

@@ -307,7 +307,7 @@ async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back
     assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
 }
 
-/// What is kept for live work is a share of what the server allows, not of what the configuration hopes for.
+/// The reserve for live work is a share of the server's limit, not of the configured one.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_allows_far_less_than_is_configured_is_still_used_by_every_lane() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));

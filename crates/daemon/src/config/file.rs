@@ -79,17 +79,19 @@ pub(super) fn in_words(message: &str) -> Text {
     let Some((unknown, expected)) = listed(message, "unknown field `") else {
         return text!("config-not-toml", problem = message.replace('\n', " "));
     };
-    let nearest = expected.iter().max_by(|a, b| {
-        let likeness = |key: &str| strsim::jaro_winkler(key, unknown);
-        likeness(a).total_cmp(&likeness(b))
-    });
-    match nearest {
+    match nearest(unknown, expected.iter().copied()) {
         Some(nearest) => {
             let known = expected.join(", ");
-            text!("config-unknown-key", key = unknown, nearest = *nearest, known = known)
+            text!("config-unknown-key", key = unknown, nearest = nearest, known = known)
         }
         None => text!("config-unknown-key-nowhere", key = unknown),
     }
+}
+
+/// Returns the name that is the most like an unknown one.
+pub(super) fn nearest<'n>(unknown: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let likeness = |name: &str| strsim::jaro_winkler(name, unknown);
+    names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
 }
 
 /// Splits "invalid type: integer `5`, expected a string", if the expected type has a name for people.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::{
     address::{Environment, check_address},
+    file::nearest,
     secret,
 };
 
@@ -62,11 +63,7 @@ impl Webhook {
         if let Some(unknown) =
             events.iter().find(|event| *event != "*" && EventName::new(event).group().is_none())
         {
-            let nearest = EventName::ALL.iter().map(EventName::as_str).max_by(|a, b| {
-                let likeness = |name: &str| strsim::jaro_winkler(name, unknown);
-                likeness(a).total_cmp(&likeness(b))
-            });
-            let nearest = nearest.unwrap_or("*");
+            let nearest = nearest(unknown, EventName::ALL.iter().map(EventName::as_str)).unwrap_or("*");
             return Err(("events", text!("config-webhook-event", event = unknown, nearest = nearest)));
         }
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();

@@ -225,18 +225,22 @@ pub(crate) async fn connect_server(
     clock: Arc<dyn Clock>,
 ) -> Result<Store, Error> {
     let (database, inbox, locks) = open_postgres(url, options, &clock).await?;
-    let (notifications, privacy) = (Arc::default(), Arc::default());
-    Ok(Store {
+    Ok(assembled(database, inbox, clock, locks))
+}
+
+/// Returns a store without files.
+fn assembled(database: Database, inbox: Database, clock: Arc<dyn Clock>, locks: Locks) -> Store {
+    Store {
         database,
         inbox,
         clock,
         locks,
-        notifications,
-        privacy,
+        notifications: Arc::default(),
+        privacy: Arc::default(),
         reader: None,
         opened: None,
         _in_use: None,
-    })
+    }
 }
 
 /// Opens the connections to a SQLite file that no address names.
@@ -256,19 +260,8 @@ async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clo
     refuse_vanished(&path)?;
     let (database, inbox) = open_sqlite(url, &path, options).await?;
     let opened = OpenedFiles::of(&path).ok();
-    let (locks, notifications) = (Locks::beside(path), Arc::default());
-    let privacy = Arc::default();
-    Ok(Store {
-        database,
-        inbox,
-        clock,
-        locks,
-        notifications,
-        privacy,
-        reader: None,
-        opened,
-        _in_use: Some(in_use),
-    })
+    let store = assembled(database, inbox, clock, Locks::beside(path));
+    Ok(Store { opened, _in_use: Some(in_use), ..store })
 }
 
 async fn open_sqlite(

@@ -108,7 +108,7 @@ pub struct IntentRow {
     /// The intent, in short.
     #[serde(rename = "wanted")]
     pub intent: Option<String>,
-    /// What the mirror has in its place, of a level or a price.
+    /// The mirror's value of a level or a price.
     pub mirrored: Option<String>,
     /// The cause.
     pub error: Option<String>,

@@ -45,7 +45,7 @@ pub(super) async fn alarms(
     };
     let is_seen = |store: &Option<String>| store.as_ref().is_none_or(|store| caller.0.sees(store));
     let alarms: Vec<_> = shown.alarms.into_iter().filter(|alarm| is_seen(&alarm.store)).collect();
-    // Whoever sees some stores only is not told that another one fails.
+    // A token for some stores does not tell that another store fails.
     let state = match caller.0.sees_all() {
         true => shown.state.as_str(),
         false => state_of(&alarms, &shown.unproved),

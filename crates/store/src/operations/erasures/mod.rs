@@ -218,7 +218,7 @@ async fn compact(database: &Database, clock: &dyn Clock) -> Result<bool, Error> 
             sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
         }
     }
-    // Whoever writes waits while a log is cut off, and while that waits for a reader, and does not while it is only copied.
+    // Cutting the log off locks writers out, also while it waits for a reader: the log is copied before, and the wait is short.
     for sql in ["PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA busy_timeout = 250"] {
         sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
     }

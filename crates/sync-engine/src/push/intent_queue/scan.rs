@@ -259,7 +259,7 @@ impl IntentQueue<'_> {
     /// Offers the first levels of zero; where a guard holds them, holds all of them. Returns whether one does.
     async fn scan_zeroes(&self, scan: &mut Scan) -> Result<bool, Error> {
         let stock = &self.workers.stock;
-        // What the ERP writes after the guard has counted is offered by a later turn.
+        // The guard counts after the reading: a later turn offers the rows that the ERP writes in between.
         let page = self.context.store.intents().open_zeroes_page(&self.context.key, None).await?;
         let Some(mut guard) = stock.zero_guard().await? else {
             scan.zeroes(page, &mut self.queue());
