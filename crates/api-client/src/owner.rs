@@ -11,9 +11,9 @@ pub trait Owner: Send + Sync {
     fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>>;
     /// Resolves when this process no longer holds the store's lease.
     fn ended(&self) -> BoxFuture<'_, BoxedError>;
-    /// Resolves when the lease is about to be released. A call that still waits at the rate limiter is then
-    /// cancelled; with a small budget it would delay the next owner by minutes.
-    fn closing(&self) -> BoxFuture<'_, BoxedError>;
+    /// Resolves when the lease is about to be released. A call that still waits, for the rate limiter, for the login
+    /// limit or for another attempt, is then cancelled: it would delay the next owner by minutes.
+    fn closing(&self) -> BoxFuture<'_, ()>;
 }
 
 /// The owner of a client, if it has one. The first that is set stays.
@@ -40,10 +40,10 @@ impl Ownership {
         }
     }
 
-    /// Resolves when a call that waits at the rate limiter must be cancelled.
-    pub(crate) async fn closing(&self, request: &ApiRequest) -> Error {
+    /// Resolves when a call that waits must be cancelled.
+    pub(crate) async fn closing(&self) {
         match self.0.get() {
-            Some(owner) => not_ours(request, false, owner.closing().await),
+            Some(owner) => owner.closing().await,
             None => std::future::pending().await,
         }
     }

@@ -150,8 +150,11 @@ impl<'a> Requests<'a> {
         }
         let Some(delay) = attempts.next_delay(after) else { return Err(error) };
         tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "will retry");
-        self.client.clock.sleep(delay).await;
-        Ok(())
+        tokio::select! {
+            biased;
+            () = self.client.clock.sleep(delay) => Ok(()),
+            () = self.client.transport.owner.closing() => Err(error),
+        }
     }
 
     /// Waits for the route's pace and acquires a permit from the rate limiter.
@@ -163,7 +166,7 @@ impl<'a> Requests<'a> {
         tokio::select! {
             biased;
             slot = slot => slot,
-            error = self.client.transport.owner.closing(request) => Err(error),
+            () = self.client.transport.owner.closing() => Err(Error::Stopped { request: request.describe() }),
         }
     }
 

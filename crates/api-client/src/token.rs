@@ -69,6 +69,12 @@ pub(crate) struct Issued {
 /// Makes the call that issues a token.
 pub(crate) trait Login: Send + Sync {
     fn login(&self) -> BoxFuture<'_, Result<Issued, Error>>;
+
+    /// Resolves when a login that waits must be cancelled.
+    fn closing(&self) -> BoxFuture<'_, ()>;
+
+    /// The error of a login that was cancelled.
+    fn stopped(&self) -> Error;
 }
 
 /// Hands out the token, and renews it with one login at a time.
@@ -232,7 +238,16 @@ impl TokenKeeper {
             // piece.
             let least = if has_retried { LOGIN_RETRY } else { Duration::ZERO };
             has_retried = true;
-            self.clock.sleep(delay.max(least)).await;
+            self.wait_for_login(delay.max(least)).await?;
+        }
+    }
+
+    /// Waits before a login. No login is sent meanwhile, so the wait ends when the work stops.
+    async fn wait_for_login(&self, wait: Duration) -> Result<(), Error> {
+        tokio::select! {
+            biased;
+            () = self.clock.sleep(wait) => Ok(()),
+            () = self.login.closing() => Err(self.login.stopped()),
         }
     }
 
@@ -265,7 +280,7 @@ impl TokenKeeper {
                 wait_seconds = wait.as_secs(),
                 "waiting: the marketplace's login limit is five a minute"
             );
-            self.clock.sleep(wait).await;
+            self.wait_for_login(wait).await?;
         }
     }
 

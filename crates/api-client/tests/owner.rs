@@ -25,7 +25,7 @@ impl Owner for Told {
         Box::pin(std::future::pending())
     }
 
-    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+    fn closing(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 }
@@ -60,7 +60,7 @@ impl Owner for Losing {
         Box::pin(async { "somebody else has it".into() })
     }
 
-    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+    fn closing(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 }
@@ -85,8 +85,8 @@ impl Owner for Closing {
         Box::pin(std::future::pending())
     }
 
-    fn closing(&self) -> BoxFuture<'_, BoxedError> {
-        Box::pin(async { "it is given back".into() })
+    fn closing(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 
@@ -99,6 +99,7 @@ async fn a_store_that_is_given_back_makes_the_calls_that_have_a_slot_and_gives_u
     client.limiter().pause(std::time::Duration::from_secs(60));
     bench.clock.stands_still.store(true, Ordering::SeqCst);
     let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
-    assert!(error.is_not_ours() && error.was_never_sent(), "{error}");
+    assert!(error.is_stopped() && error.is_not_ours() && error.was_never_sent(), "{error}");
+    assert_eq!((error.class(), error.code().as_str()), (Class::Permanent, "stopped"));
     assert_eq!(bench.sent(), sent);
 }

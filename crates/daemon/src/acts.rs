@@ -196,11 +196,14 @@ impl Act {
     async fn rows(&self, store: &Store) -> Result<Vec<DecidedRow>, Error> {
         match &self.what {
             What::Decide { intent: Some(intent), key: Some(key), .. } => {
-                let row = |of: &StoreKey| DecidedRow { store: of.clone(), intent: *intent, key: key.clone() };
+                let row =
+                    |of: &StoreKey| DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() };
                 Ok(self.stores.iter().map(row).collect())
             }
             What::Decide { decision, intent, code, .. } => {
-                let selection = Selection { stores: &self.stores, intent: *intent, code: code.as_deref() };
+                let with_unknown_stores = self.store.is_none();
+                let (stores, intent, code) = (&self.stores, *intent, code.as_deref());
+                let selection = Selection { stores, with_unknown_stores, intent, code };
                 decisions::selected(store, *decision, selection).await
             }
             _ => Ok(Vec::new()),

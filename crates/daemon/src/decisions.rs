@@ -4,6 +4,11 @@
 use espelho_model::{StoreKey, push::PushState, text, text::Text};
 use espelho_store::{EffectState, Error, IntentKind, Store};
 
+/// The cause of rows whose store is in no configuration.
+const UNKNOWN_STORE: &str = "unknown_store";
+/// The cause of a price that no release lets pass.
+const PRICE_ZERO: &str = "price_zero";
+
 /// A decision about rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
@@ -20,7 +25,8 @@ pub(crate) enum Decision {
 /// A row that a decision concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DecidedRow {
-    pub(crate) store: StoreKey,
+    /// The store's name on the row; the configuration may not have it.
+    pub(crate) store: String,
     pub(crate) intent: IntentKind,
     pub(crate) key: String,
 }
@@ -29,6 +35,8 @@ pub(crate) struct DecidedRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'s> {
     pub(crate) stores: &'s [StoreKey],
+    /// The rows of stores that no configuration has, too.
+    pub(crate) with_unknown_stores: bool,
     /// Only of this table.
     pub(crate) intent: Option<IntentKind>,
     /// Only with this cause.
@@ -47,17 +55,19 @@ pub(crate) async fn selected(
         _ => {
             let troubled = store.releases().troubled_rows().await?;
             let meant = troubled.into_iter().filter(|row| {
-                decision.means(row.state) && selection.code.is_none_or(|code| code == row.code)
+                decision.means(row.state, &row.code) && selection.code.is_none_or(|code| code == row.code)
             });
-            meant.map(|row| (row.store, row.intent, row.key)).collect()
+            meant.map(|row| (row.store, row.intent, row.key, row.code == UNKNOWN_STORE)).collect()
         }
     };
     let mut rows = Vec::new();
-    for (name, intent, key) in candidates {
-        let is_meant = selection.intent.is_none_or(|only| only == intent);
-        let known = selection.stores.iter().find(|known| is_meant && known.as_str() == name);
-        let Some(known) = known else { continue };
-        let row = DecidedRow { store: known.clone(), intent, key };
+    for (store_name, intent, key, is_unknown) in candidates {
+        let is_of_store = selection.stores.iter().any(|known| known.as_str() == store_name)
+            || is_unknown && selection.with_unknown_stores;
+        if !is_of_store || selection.intent.is_some_and(|only| only != intent) {
+            continue;
+        }
+        let row = DecidedRow { store: store_name, intent, key };
         if decision != Decision::BringBack || !is_in_doubt(store, &row).await? {
             rows.push(row);
         }
@@ -75,32 +85,44 @@ pub(crate) async fn decide(store: &Store, decision: Decision, rows: &[DecidedRow
     Ok(count)
 }
 
-async fn ignored(store: &Store, code: Option<&str>) -> Result<Vec<(String, IntentKind, String)>, Error> {
-    let mut rows = store.intents().ignored_rows().await?;
-    let Some(code) = code else { return Ok(rows) };
+/// A row that may be meant: its store's name, its table, its key, and whether no configuration has the store.
+type Candidate = (String, IntentKind, String, bool);
+
+async fn ignored(store: &Store, code: Option<&str>) -> Result<Vec<Candidate>, Error> {
     let mut kept = Vec::new();
-    for row in rows.drain(..) {
-        let Ok(key) = StoreKey::new(&row.0) else { continue };
-        let answer = store.intents().answer_of(&key, row.1, &row.2).await?;
-        if answer.and_then(|answer| answer.code).is_some_and(|known| known == code) {
-            kept.push(row);
+    for (of, intent, key) in store.intents().ignored_rows().await? {
+        let answer = store.intents().answer_of(&of, intent, &key).await?;
+        let known = answer.and_then(|answer| answer.code);
+        if code.is_none_or(|code| known.as_deref() == Some(code)) {
+            kept.push((of, intent, key, known.as_deref() == Some(UNKNOWN_STORE)));
         }
     }
     Ok(kept)
 }
 
+/// Tells whether a row waits for a release in vain: a price of zero passes no guard.
+pub(crate) async fn is_unreleasable(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
+    let answer = store.intents().answer_of(&row.store, row.intent, &row.key).await?;
+    Ok(answer.is_some_and(|answer| {
+        answer.state == Some(PushState::Held) && answer.code.as_deref() == Some(PRICE_ZERO)
+    }))
+}
+
 /// Tells whether nothing proves the outcome of a command's calls: a retry would execute them twice.
 async fn is_in_doubt(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
-    let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
-    let effects = store.journal().effects_by_number(&row.store, id).await?;
+    let (IntentKind::Command, Ok(id), Ok(of)) = (row.intent, row.key.parse(), StoreKey::new(&row.store))
+    else {
+        return Ok(false);
+    };
+    let effects = store.journal().effects_by_number(&of, id).await?;
     Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
 }
 
 impl Decision {
-    /// Tells whether a selection contains rows in this state.
-    fn means(self, state: PushState) -> bool {
+    /// Tells whether a selection contains rows in this state with this cause.
+    fn means(self, state: PushState, code: &str) -> bool {
         match self {
-            Self::Release => state == PushState::Held,
+            Self::Release => state == PushState::Held && code != PRICE_ZERO,
             Self::Retry => state == PushState::Failed,
             Self::Ignore => matches!(state, PushState::Held | PushState::Failed),
             Self::BringBack => state == PushState::Ignored,

@@ -9,7 +9,7 @@ use clap::{
 use espelho_model::text::{Language, Locale, Text};
 use espelho_sync_engine::{Problem, Trouble};
 
-use crate::{cli::Cli, locale, report};
+use crate::{cli::Cli, locale, refused_arguments::in_words, report};
 
 /// Parses this process's arguments; help and parse errors are in the reader's language.
 pub(crate) fn parse() -> Cli {
@@ -20,22 +20,42 @@ pub(crate) fn parse() -> Cli {
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => Cli { locale: locale::of(cli.lang, cli.config.as_deref()), ..cli },
+        Err(error) if !error.use_stderr() => error.exit(),
         Err(error) => {
-            // The parser speaks English only.
-            if error.use_stderr() && locale.language != Language::English {
-                eprintln!("espelho: {}", Text::new("help-not-understood").message(locale));
+            let text = in_words(&error, &named_command(&arguments)).unwrap_or_else(|| raw(&error));
+            let problem = Problem::new(Trouble::Configuration, "usage", &error, text);
+            if arguments.iter().any(|argument| argument == "--json") {
+                println!("{}", report::failure_json(std::slice::from_ref(&problem), locale));
             }
-            if error.use_stderr() && arguments.iter().any(|argument| argument == "--json") {
-                // The message's first paragraph: the usage follows it.
-                let message = error.to_string();
-                let message = message.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-                let text = Text::new("raw").with("error", message).with("hint", "espelho --help");
-                let problem = Problem::new(Trouble::Configuration, "usage", &error, text);
-                println!("{}", report::failure_json(&[problem], locale));
+            match locale.language {
+                // With the usage of the command.
+                Language::English => error.exit(),
+                Language::Portuguese => {
+                    eprint!("espelho:\n{}", report::problem_lines(&problem, locale));
+                    std::process::exit(error.exit_code())
+                }
             }
-            error.exit()
         }
     }
+}
+
+/// Returns the command that the arguments name, as somebody would type it.
+fn named_command(arguments: &[OsString]) -> String {
+    let mut named = "espelho".to_owned();
+    let mut command = &Cli::command();
+    for argument in arguments.iter().skip(1).filter_map(|argument| argument.to_str()) {
+        let Some(sub) = command.find_subcommand(argument) else { continue };
+        named = format!("{named} {argument}");
+        command = sub;
+    }
+    named
+}
+
+/// Returns the parser's own words: the first paragraph, because the usage follows it.
+fn raw(error: &clap::Error) -> Text {
+    let message = error.to_string();
+    let message = message.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    Text::new("raw").with("error", message).with("hint", "espelho --help")
 }
 
 /// Returns a command with all its help in a language.

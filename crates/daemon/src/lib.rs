@@ -49,6 +49,7 @@ mod pause_watch;
 mod place;
 mod ports;
 mod progress;
+mod refused_arguments;
 mod reload;
 mod replay;
 mod report;

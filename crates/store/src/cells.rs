@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use espelho_model::time::fixed_width;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive as _};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
@@ -98,6 +98,17 @@ impl MirroredRow {
         }
     }
 
+    /// The text by which the value of a column is compared; `None` for NULL and for JSON.
+    pub(crate) fn comparable(&self, column: &str) -> Option<String> {
+        match self.cell(column) {
+            Cell::Null | Cell::Json(_) => None,
+            Cell::Text(text) => Some(text.clone()),
+            Cell::Number(number) => Some(comparable_number(*number)),
+            Cell::Flag(flag) => Some(flag.to_string()),
+            Cell::Time(at) => Some(fixed_width(*at)),
+        }
+    }
+
     /// Returns true if a column is true.
     pub fn is_true(&self, column: &str) -> bool {
         *self.cell(column) == Cell::Flag(true)
@@ -151,9 +162,24 @@ impl Serialize for Cell {
     }
 }
 
+/// The text by which a number is compared: 15 significant digits, because SQLite keeps no more.
+pub(crate) fn comparable_number(number: Decimal) -> String {
+    number.to_f64().map_or_else(|| number.normalize().to_string(), |float| format!("{float:.14e}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_compared_by_value_with_fifteen_digits() {
+        let of = |text: &str| comparable_number(text.parse().unwrap());
+        assert_eq!(of("10"), of("10.000"));
+        assert_eq!(of("123456789012345.67"), of("123456789012345.7"));
+        assert_ne!(of("0.10"), of("0.11"));
+        assert_ne!(of("99999999.99"), of("99999999.98"));
+        assert_ne!(of("1"), of("-1"));
+    }
 
     #[test]
     fn a_row_is_shown_with_plain_numbers_and_its_raw_text() {

@@ -62,6 +62,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0084_lists",
     "0085_errors_with_their_message",
     "0086_consumers_by_sql",
+    "0087_last_known_campaign_prices",
 );
 
 /// The second file, beside it.
@@ -113,6 +114,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0084_lists",
     "0085_errors_with_their_message",
     "0086_consumers_by_sql",
+    "0087_last_known_campaign_prices",
 );
 
 #[cfg(test)]

@@ -415,6 +415,7 @@ const WITH_KEYS: &[&str] = &[
     label_files::ON_RECORD,
     orders::ITEMS_GONE,
     orders::RESCHEDULE,
+    orders::DISTRUST,
     products::FORGET_READS,
     products::PRICES_GONE,
     products::STOCK_GONE,

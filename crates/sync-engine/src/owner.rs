@@ -11,7 +11,7 @@ use espelho_store::{Error, Lease, LeaseGuard};
 use tokio_util::sync::CancellationToken;
 
 /// How long calls may still wait for the budget after a stop is requested.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Lets a client call as long as the lease holds.
 pub struct LeaseOwner {
@@ -45,13 +45,12 @@ impl Owner for LeaseOwner {
         })
     }
 
-    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+    fn closing(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             self.stop.cancelled().await;
             let now = self.clock.monotonic();
             let since = now.saturating_sub(*self.stopped_at.get_or_init(|| now));
             self.clock.sleep(GRACE.saturating_sub(since)).await;
-            self.lost()
         })
     }
 }

@@ -117,20 +117,24 @@ fn concerns_store(problem: &Problem) -> bool {
 async fn read_other(context: &StoreContext, options: &Options, target: Target) -> ResourceReport {
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     match subresource_of(target) {
-        Some(part) => read_subresource(context, &client, target, part, options.dry_run).await,
+        Some(part) => read_subresource(context, &client, target, part, pass_options(options, true)).await,
         None => read_whole(context, &client, target, options.dry_run).await,
     }
 }
 
-async fn read_resource(context: &StoreContext, options: &Options, resource: Resource) -> ResourceReport {
-    let pass = PassOptions {
+fn pass_options(options: &Options, covers_everything: bool) -> PassOptions {
+    PassOptions {
         restart: options.restart,
         deep: options.deep,
         dry_run: options.dry_run,
-        covers_everything: resource != Resource::Orders || options.since.is_none(),
+        covers_everything,
         accept_gone: options.accept_gone,
         beside_live: options.lane == Some(Lane::Backfill),
-    };
+    }
+}
+
+async fn read_resource(context: &StoreContext, options: &Options, resource: Resource) -> ResourceReport {
+    let pass = pass_options(options, resource != Resource::Orders || options.since.is_none());
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     let parameter = context.page_parameter.clone();
     match resource {

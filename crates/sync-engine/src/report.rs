@@ -126,6 +126,7 @@ impl Problem {
     /// Creates a problem from an API error.
     pub fn from_api(error: &espelho_api_client::Error) -> Self {
         let trouble = match error {
+            error if error.is_stopped() => Trouble::Stopped,
             error if error.is_not_ours() => Trouble::Held,
             error if error.is_authentication() => Trouble::Authentication,
             _ => Trouble::Failure,

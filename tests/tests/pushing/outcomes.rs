@@ -118,6 +118,10 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     let again = erp.command("campaign.opt_in", &other, &json!({"publication_ids": [third["item_id"]]})).await;
     assert_eq!(again[0], "done", "{again:?}");
     assert_eq!(erp.until(&drift, |items| !items.is_empty()).await, std::slice::from_ref(&item));
+    // The other campaign's offers go. What the listing costs was told, and nobody has said otherwise since.
+    let gone = "UPDATE campaign_listings SET gone_at = '2099-01-01T00:00:00.000000Z' WHERE campaign_id = ";
+    erp.mirror.execute(&format!("{gone}'{other}'")).await;
+    assert_eq!(erp.ask(&drift).await, std::slice::from_ref(&item));
     let shown =
         erp.ask("SELECT key || ': ' || error || hint AS e FROM v_errors WHERE code = 'campaign_price'").await;
     assert!(shown[0].starts_with(&format!("{joined}/{item}: O preço congelado")), "{shown:?}");

@@ -32,6 +32,7 @@ impl Error {
             Self::LoginFailed { .. } => "login_failed".into(),
             Self::ForeignLogin { .. } => "foreign_login".into(),
             Self::NotOurs { .. } => "held".into(),
+            Self::Stopped { .. } => "stopped".into(),
             Self::TokenStore { .. } | Self::QuotaStore { .. } => "database".into(),
         }
     }
@@ -62,6 +63,7 @@ impl Error {
                 text!("api-foreign-login", username = username, times = *times)
             }
             Self::NotOurs { .. } => text!("api-not-ours"),
+            Self::Stopped { .. } => text!("run-stopped"),
             Self::TokenStore { .. } => text!("api-no-token-record"),
             Self::QuotaStore { .. } => text!("api-no-budget-record"),
         }

@@ -182,6 +182,12 @@ pub enum Error {
         /// The cause.
         source: BoxedError,
     },
+    /// The work stops: the call still waited, and was not sent.
+    #[error("{request}: not called, the work stops")]
+    Stopped {
+        /// The call.
+        request: String,
+    },
     /// The quota store could not be read or written.
     #[error("the record of the request budget could not be {action}")]
     QuotaStore {
@@ -223,7 +229,9 @@ impl Error {
     /// in use.
     fn class_of_login(&self) -> Class {
         match self {
-            Self::Unexpected { .. } | Self::TooLarge { .. } | Self::NotOurs { .. } => Class::Permanent,
+            Self::Unexpected { .. } | Self::TooLarge { .. } | Self::NotOurs { .. } | Self::Stopped { .. } => {
+                Class::Permanent
+            }
             other => match other.class() {
                 Class::Ambiguous => Class::Transient { after: None },
                 class => class,
@@ -245,6 +253,9 @@ impl Error {
                 Documented::StorePageClosed
             }
             Documented::ImageInUse if !request.contains(" /api/media") => Documented::Unknown,
+            Documented::ImpossibleTransition if !request.contains(" /api/v1/sellers/orders") => {
+                Documented::InvalidFields
+            }
             Documented::Unknown if is_download && refusal.message_code == "UNPROCESSABLE_ENTITY" => {
                 Documented::LabelNotReady
             }
@@ -272,17 +283,27 @@ impl Error {
     /// Returns whether the call was never sent: there was no connection.
     pub fn was_never_sent(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::NotOurs { sent: false, .. } => true,
+            Self::Unreachable { .. } | Self::NotOurs { sent: false, .. } | Self::Stopped { .. } => true,
             Self::LoginFailed { source, .. } => source.was_never_sent(),
             _ => false,
         }
     }
 
-    /// Returns whether another process holds the store's lease.
+    /// Returns whether nobody may call the marketplace for this store now: another process holds its lease, or the work
+    /// stops.
     pub fn is_not_ours(&self) -> bool {
         match self {
-            Self::NotOurs { .. } => true,
+            Self::NotOurs { .. } | Self::Stopped { .. } => true,
             Self::LoginFailed { source, .. } => source.is_not_ours(),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the call was not sent because the work stops.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Stopped { .. } => true,
+            Self::LoginFailed { source, .. } => source.is_stopped(),
             _ => false,
         }
     }

@@ -67,6 +67,15 @@ impl Login for Credential {
     fn login(&self) -> BoxFuture<'_, Result<Issued, Error>> {
         Box::pin(self.log_in())
     }
+
+    fn closing(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.transport.owner.closing())
+    }
+
+    fn stopped(&self) -> Error {
+        let request = login_request(&self.username, &self.password, self.webhook.as_ref());
+        Error::Stopped { request: request.describe() }
+    }
 }
 
 impl Credential {

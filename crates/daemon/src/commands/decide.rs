@@ -90,15 +90,21 @@ async fn decide_with(
     if let Some(word) = arguments.entity.and_then(IntentArg::quarantined) {
         return retry_set_aside(reading, decision, arguments, word).await;
     }
-    let stores = named(&reading.configuration, arguments.store.as_deref())?;
+    let stores = stores_on_rows(reading, arguments.store.as_deref()).await?;
     let intent = arguments.entity.and_then(IntentArg::intent);
     let rows = match (intent, &arguments.key, stores.as_slice()) {
         (Some(intent), Some(key), [store]) => {
-            vec![DecidedRow { store: store.clone(), intent, key: key.clone() }]
+            let row = DecidedRow { store: store.to_string(), intent, key: key.clone() };
+            if decision == Decision::Release && decisions::is_unreleasable(&reading.store, &row).await? {
+                return Err(Problem::of(Trouble::Guard, "price_zero", text!("push-price-zero")));
+            }
+            vec![row]
         }
         (Some(_), Some(_), _) => return Err(which_store()),
         _ => {
-            let selection = Selection { stores: &stores, intent, code: arguments.code.as_deref() };
+            let with_unknown_stores = arguments.store.is_none();
+            let code = arguments.code.as_deref();
+            let selection = Selection { stores: &stores, with_unknown_stores, intent, code };
             let rows = decisions::selected(&reading.store, decision, selection).await?;
             if decision.asks()
                 && !rows.is_empty()
@@ -114,6 +120,22 @@ async fn decide_with(
         return Err(no_such_row());
     }
     Ok(Decided::Rows(count))
+}
+
+/// Returns the named store, or all if none is named. A name that no configuration has counts if rows of the ERP have it.
+async fn stores_on_rows(reading: &Reading, asked: Option<&str>) -> Result<Vec<StoreKey>, Problem> {
+    let problem = match named(&reading.configuration, asked) {
+        Ok(stores) => return Ok(stores),
+        Err(problem) => problem,
+    };
+    let Some(Ok(asked)) = asked.map(StoreKey::new) else { return Err(problem) };
+    let troubled = reading.store.releases().troubled_rows().await?;
+    let ignored = reading.store.intents().ignored_rows().await?;
+    let mut names = troubled.iter().map(|row| &row.store).chain(ignored.iter().map(|(name, ..)| name));
+    match names.any(|name| name == asked.as_str()) {
+        true => Ok(vec![asked]),
+        false => Err(problem),
+    }
 }
 
 /// Lets what was set aside be worked on again: one input, or all of a kind.
@@ -158,6 +180,7 @@ async fn confirmed(
 ) -> Result<bool, Problem> {
     for DecidedRow { store, intent, key } in rows.iter().take(MOST_SHOWN) {
         let row = reading.store.releases().intent_row(store, *intent, key).await?;
+        let store = shown(store);
         let change = row.as_ref().map(change).unwrap_or_default();
         eprintln!("{store} {} {}{change}", intent.as_str(), shown(key));
         if let Some(error) = row.and_then(|row| row.error) {

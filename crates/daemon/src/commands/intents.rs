@@ -157,7 +157,7 @@ async fn as_json(
         told["refused"] = json!(refused);
     }
     if let [key] = keys.as_slice() {
-        let row = reading.store.intents().answer_of(store, *intent, key).await?;
+        let row = reading.store.intents().answer_of(store.as_str(), *intent, key).await?;
         told["key"] = json!(key);
         told["state"] = json!(row.as_ref().and_then(|row| row.state).map(PushState::as_str));
         told["error_code"] = json!(row.as_ref().and_then(|row| row.code.clone()));

@@ -155,10 +155,15 @@ fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), Pro
 }
 
 fn print(reports: &[StoreReport], cli: &Cli) {
-    let text = report::as_text(reports, cli.locale);
+    let mut text = report::as_text(reports, cli.locale);
+    if cli.resync.dry_run {
+        text = format!("{text}{}\n", text!("run-dry-run").message(cli.locale));
+    }
     if cli.json {
         eprint!("{text}");
-        println!("{}", report::as_json(reports, cli.locale));
+        let mut object = report::as_json(reports, cli.locale);
+        object["dry_run"] = cli.resync.dry_run.into();
+        println!("{object}");
     } else {
         print!("{text}");
     }

@@ -2,9 +2,12 @@
 
 use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Locale};
-use espelho_sync_engine::{Problem, plan::alarms::decide};
-
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Locale, time::fixed_width};
+use espelho_sync_engine::{
+    Problem, Trouble,
+    plan::alarms::{Code, decide},
+};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -17,7 +20,7 @@ use crate::{
     cli::{Cli, StatusArgs},
     config::Configuration,
     context::stop_on_signals,
-    exit, local,
+    exit, local, report,
     status::{self, Counted, StatusSnapshot, TextStyle},
 };
 
@@ -40,7 +43,7 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     if !arguments.watch {
         return match look(&configuration, of.as_ref(), cli.locale, &clock).await {
             Ok(snapshot) => show(&snapshot, cli, None),
-            Err(problem) => say(&problem, cli),
+            Err(problem) => show_unread(&problem, cli, &*clock),
         };
     }
     let stop = CancellationToken::new();
@@ -52,7 +55,7 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     while !stop.is_cancelled() {
         code = match look(&configuration, of.as_ref(), cli.locale, &clock).await {
             Ok(snapshot) => show(&snapshot, cli, Some(&mut frame)),
-            Err(problem) => say(&problem, cli),
+            Err(problem) => show_unread(&problem, cli, &*clock),
         };
         tokio::select! { () = clock.sleep(EVERY) => {}, () = stop.cancelled() => {} }
     }
@@ -89,6 +92,25 @@ fn show(snapshot: &StatusSnapshot, cli: &Cli, frame: Option<&mut Frame>) -> u8 {
         "ok" => exit::COMPLETE,
         _ => exit::PARTIAL,
     }
+}
+
+/// Prints why the state cannot be read: an alarm as well, in the same shape. Returns the exit code.
+fn show_unread(problem: &Problem, cli: &Cli, clock: &dyn Clock) -> u8 {
+    if problem.trouble == Trouble::Configuration {
+        return say(problem, cli);
+    }
+    let (error, next) = (problem.message(cli.locale), problem.next(cli.locale));
+    eprint!("espelho:\n{}", report::problem_lines(problem, cli.locale));
+    if cli.json {
+        let alarm = json!({
+            "code": Code::DatabaseUnreachable.as_str(), "severity": "failing", "store": null, "count": 1,
+            "since": null, "text": error, "next": next,
+        });
+        let errors = json!([{ "code": problem.code, "error": error, "hint": next }]);
+        let at = fixed_width(clock.now());
+        println!("{}", json!({ "state": "failing", "at": at, "alarms": [alarm], "errors": errors }));
+    }
+    exit::PARTIAL
 }
 
 /// Asks the service, else reads the database.

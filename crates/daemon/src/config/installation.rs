@@ -287,6 +287,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         *file = dir.join(&*file);
     }
     check_webhooks(webhooks, &path)?;
+    check_listeners(installation.http.listen, installation.webhooks.listen, &path)?;
     if let Some(file) = &mut installation.http.operators_file {
         *file = dir.join(&*file);
         let problem = |problem| ConfigError { place: file.display().to_string(), problem };
@@ -327,6 +328,19 @@ fn check_webhooks(webhooks: &Webhooks, path: &Path) -> Result<(), ConfigError> {
         _ => return Ok(()),
     };
     Err(ConfigError { place: path.display().to_string(), problem: mistake })
+}
+
+/// Refuses one address for both listeners: the second could not be opened.
+fn check_listeners(http: SocketAddr, webhooks: SocketAddr, path: &Path) -> Result<(), ConfigError> {
+    let is_any = http.ip().is_unspecified() || webhooks.ip().is_unspecified();
+    if http.port() == 0 || http.port() != webhooks.port() || !(is_any || http.ip() == webhooks.ip()) {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    Err(ConfigError {
+        place: file::place_of(path, &text, "listen"),
+        problem: text!("config-same-listeners", listen = http.to_string()),
+    })
 }
 
 /// Refuses a word that is no level: a filter would take it for the name of a module, and say nothing at all.
@@ -379,6 +393,28 @@ mod tests {
         assert_eq!(intervals(&example), intervals(&default));
         assert_eq!(example.schedule.reconcile, default.schedule.reconcile);
         assert_eq!(Installation { schedule: default.schedule.clone(), ..example }, default);
+    }
+
+    #[test]
+    fn one_address_for_both_listeners_is_refused() {
+        let both = |http: &str, webhooks: &str| {
+            loaded(&format!("[http]\nlisten = \"{http}\"\n[webhooks]\nlisten = \"{webhooks}\""))
+        };
+        for (http, webhooks) in [
+            ("127.0.0.1:9000", "127.0.0.1:9001"),
+            ("127.0.0.1:9000", "127.0.0.2:9000"),
+            ("127.0.0.1:0", "127.0.0.1:0"),
+        ] {
+            assert!(both(http, webhooks).is_ok(), "{http} {webhooks}");
+        }
+        for (http, webhooks) in [
+            ("127.0.0.1:9000", "127.0.0.1:9000"),
+            ("127.0.0.1:9000", "0.0.0.0:9000"),
+            ("[::]:9000", "127.0.0.1:9000"),
+        ] {
+            let error = both(http, webhooks).unwrap_err();
+            assert!(error.starts_with("espelho.toml:2: http.listen"), "{error}");
+        }
     }
 
     #[test]

@@ -141,6 +141,7 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
         Err(error) => errors.push(error),
     }
     errors.extend(shared_credentials(dir, &stores));
+    errors.extend(others_address(dir, &stores));
     match installation {
         Some(installation) if errors.is_empty() => {
             Ok(Configuration { installation, stores, tokens, notices })
@@ -158,6 +159,23 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
         Some(ConfigError {
             place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
             problem: text!("config-shared-credential", first = first.as_str()),
+        })
+    })
+}
+
+/// Refuses the webhook address of another store: its deliveries would be answered with that store's secret.
+fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
+    let addressed = stores.iter().filter_map(|store| Some((store, &store.webhook.as_ref()?.public_url)));
+    let mut seen = std::collections::HashMap::new();
+    addressed.into_iter().find_map(|(store, url)| {
+        let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let named = path.rsplit_once("/webhooks/").map(|(_, key)| key);
+        let named = stores.iter().find(|other| other.key != store.key && named == Some(other.key.as_str()));
+        let same = seen.insert(url.trim_end_matches('/'), &store.key);
+        let other = named.map(|other| &other.key).or(same)?;
+        Some(ConfigError {
+            place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
+            problem: text!("config-webhook-of-other", other = other.as_str(), store = store.key.as_str()),
         })
     })
 }

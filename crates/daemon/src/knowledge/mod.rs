@@ -89,7 +89,7 @@ pub(crate) async fn look(
         None => mirrored(&entity, &row_key, &changes),
     };
     let intent = match entity.parse() {
-        Ok(intent) => store.releases().intent_row(of, intent, &key).await?,
+        Ok(intent) => store.releases().intent_row(of.as_str(), intent, &key).await?,
         Err(_) => None,
     };
     let missing = match entity.as_str() {

@@ -48,12 +48,18 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))),
             look(),
         ],
+        "held" if cause == "price_zero" => {
+            vec![done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))), look()]
+        }
+        "unknown_store" => {
+            vec![done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))), look()]
+        }
         "held" => vec![
             done_here("release", mend(text!("page-mend-release"), format!("release{rows}"))),
             done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))),
             look(),
         ],
-        "failed" | "doubtful" | "unknown_store" => vec![look()],
+        "failed" | "doubtful" => vec![look()],
         "waiting" => vec![mend(text!("page-mend-look"), format!("errors{of_store}"))],
         "paused" => {
             let resume = mend(text!("page-mend-resume"), format!("resume{of_store}"));

@@ -74,6 +74,11 @@ alarm-held = { $count ->
         [one] if that is meant: espelho release { $row } --store { $store }
        *[other] see all: espelho held; to let one pass: espelho release { $row } --store { $store }; to let all pass: espelho release --all --store { $store }
     }
+alarm-held-zero = { $count ->
+        [one] 1 row is held by a guard in store { $store }: { $words }
+       *[other] { $count } rows are held by a guard in store { $store }; one of them: { $words }
+    }
+    .next = write a price above zero; no release lets it pass. To give a row up: espelho ignore { $row } --store { $store }
 alarm-doubtful = { $count ->
         [one] 1 request of store { $store } without proof of the outcome: { $words }
        *[other] { $count } requests of store { $store } without proof of the outcome; one of them: { $words }

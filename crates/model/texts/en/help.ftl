@@ -168,7 +168,30 @@ help-heading-default = default
 help-heading-values = possible values
 
 help-exit-codes = Exit codes: 0 complete, 1 failed, 2 bad usage or configuration, 3 partial, 4 authentication, 5 refused by a guard, 6 another instance holds the store.
-help-not-understood = The command was not understood; help is: espelho --help
+help-unknown-argument = unknown argument: { $argument }{ $similar ->
+        [none] {""}
+       *[other] ; similar: { $similar }
+    }
+    .next = { $help }
+help-unknown-command = unknown command: { $name }{ $similar ->
+        [none] {""}
+       *[other] ; similar: { $similar }
+    }
+    .next = { $help }
+help-not-among = “{ $value }” is no value of { $argument }; it takes: { $known }
+    .next = { $help }
+help-wrong-value = “{ $value }” does not fit { $argument }: { $why }
+    .next = { $help }
+help-value-missing = the value of { $argument } is missing
+    .next = { $help }
+help-value-surplus = “{ $value }” is one value too many for { $argument }
+    .next = { $help }
+help-argument-missing = missing: { $arguments }
+    .next = { $help }
+help-conflict = { $argument } does not go together with { $other }
+    .next = { $help }
+help-command-missing = the command is missing
+    .next = { $help }
 help-sandbox-guide =
     Examples:
       espelho sandbox                              one store, 200 orders, 60 products, until Ctrl-C

@@ -2,6 +2,7 @@
 
 run-stopped = Stopped before the end.
     .next = Run again: it resumes where it stopped.
+run-dry-run = Nothing was written (--dry-run): “changed” is what would be read in full.
 run-stopped-before = Stopped before it began.
     .next = Run again.
 run-stopped-waiting = Stopped while it was waiting for the marketplace.
@@ -91,6 +92,7 @@ run-difference-missing = missing in the mirror
 run-difference-surplus = surplus in the mirror
 run-difference-listing = differs in the listing
 run-difference-detail = differs in the detail
+run-difference-edited = the columns were edited in the mirror
 run-difference-unreadable = the detail could not be read
 
 # The report of --resync

@@ -32,6 +32,7 @@ value-elsewhere = { $field } is written in { $table }, not here
 value-computed = { $field } is computed by the marketplace and is not written
 value-unknown-field = “{ $field }” is no field that can be written here
 value-unknown-field-of = “{ $field }” is none of these fields: { $known }
+value-no-fields = “{ $field }” is no field of this command: it takes none
 value-does-not-fit = { $field } is { $value }, which it cannot be
 value-dimensions = height, width, length and weight are given together or not at all
 value-listing = the listing has not the expected shape ({ $problem })

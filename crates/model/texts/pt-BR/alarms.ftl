@@ -74,6 +74,11 @@ alarm-held = { $count ->
         [1] se for isso mesmo: espelho release { $row } --store { $store }
        *[other] veja todos: espelho held; para liberar um: espelho release { $row } --store { $store }; para liberar todos: espelho release --all --store { $store }
     }
+alarm-held-zero = { $count ->
+        [1] 1 registro retido por uma proteção na loja { $store }: { $words }
+       *[other] { $count } registros retidos por uma proteção na loja { $store }; um deles: { $words }
+    }
+    .next = escreva um preço acima de zero; nenhuma liberação deixa este passar. Para desistir de uma linha: espelho ignore { $row } --store { $store }
 alarm-doubtful = { $count ->
         [1] 1 envio da loja { $store } sem prova do resultado: { $words }
        *[other] { $count } envios da loja { $store } sem prova do resultado; um deles: { $words }

@@ -168,7 +168,30 @@ help-heading-default = padrão
 help-heading-values = valores
 
 help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja.
-help-not-understood = O comando não foi entendido; a ajuda é: espelho --help. O que o analisador diz, em inglês:
+help-unknown-argument = argumento desconhecido: { $argument }{ $similar ->
+        [none] {""}
+       *[other] ; parecido: { $similar }
+    }
+    .next = { $help }
+help-unknown-command = comando desconhecido: { $name }{ $similar ->
+        [none] {""}
+       *[other] ; parecido: { $similar }
+    }
+    .next = { $help }
+help-not-among = “{ $value }” não é um valor de { $argument }; valem: { $known }
+    .next = { $help }
+help-wrong-value = “{ $value }” não serve para { $argument }: { $why }
+    .next = { $help }
+help-value-missing = falta o valor de { $argument }
+    .next = { $help }
+help-value-surplus = “{ $value }” é um valor a mais para { $argument }
+    .next = { $help }
+help-argument-missing = falta: { $arguments }
+    .next = { $help }
+help-conflict = { $argument } não vai junto com { $other }
+    .next = { $help }
+help-command-missing = falta o comando
+    .next = { $help }
 help-sandbox-guide =
     Exemplos:
       espelho sandbox                              uma loja, 200 pedidos, 60 produtos, até Ctrl-C

@@ -2,6 +2,7 @@
 
 run-stopped = Parou antes do fim.
     .next = Rode de novo: continua de onde parou.
+run-dry-run = Nada foi gravado (--dry-run): “mudados” é o que seria lido por inteiro.
 run-stopped-before = Parou antes de começar.
     .next = Rode de novo.
 run-stopped-waiting = Parou enquanto esperava o marketplace.
@@ -91,6 +92,7 @@ run-difference-missing = falta no espelho
 run-difference-surplus = sobra no espelho
 run-difference-listing = difere na lista
 run-difference-detail = difere no detalhe
+run-difference-edited = as colunas foram alteradas no espelho
 run-difference-unreadable = o detalhe não pôde ser lido
 
 # Relatório de --resync

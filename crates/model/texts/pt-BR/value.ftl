@@ -32,6 +32,7 @@ value-elsewhere = { $field } se grava em { $table }, não aqui
 value-computed = { $field } é calculado pelo marketplace e não se grava
 value-unknown-field = “{ $field }” não é um campo que se possa gravar aqui
 value-unknown-field-of = “{ $field }” não é um destes campos: { $known }
+value-no-fields = “{ $field }” não é um campo deste comando: ele não tem nenhum
 value-does-not-fit = { $field } é { $value }, e isso não serve
 value-dimensions = height, width, length e weight só valem juntas
 value-listing = o anúncio não está na forma esperada ({ $problem })

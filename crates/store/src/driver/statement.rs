@@ -67,7 +67,7 @@ pub(super) fn batch_of(left: usize) -> usize {
 }
 
 pub(super) fn in_lists(
-    head: &'static str,
+    head: &str,
     first: &[Value],
     keys: Vec<impl Into<Value>>,
 ) -> Vec<(String, Vec<Value>)> {

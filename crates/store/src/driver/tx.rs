@@ -134,7 +134,7 @@ impl Tx {
     pub(crate) async fn fetch_in(
         &mut self,
         operation: &'static str,
-        head: &'static str,
+        head: &str,
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {
@@ -155,7 +155,7 @@ impl Tx {
     async fn fetch_in_with(
         &mut self,
         operation: &'static str,
-        (head, tail): (&'static str, &'static str),
+        (head, tail): (&str, &str),
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {

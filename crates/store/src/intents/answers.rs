@@ -78,7 +78,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn answer_of(
         self,
-        store: &StoreKey,
+        store: &str,
         intent: IntentKind,
         key: &str,
     ) -> Result<Option<Answer>, Error> {
@@ -87,8 +87,7 @@ impl Intents<'_> {
             IntentKind::Price => PRICE_ANSWER,
             IntentKind::Command => COMMAND_ANSWER,
         };
-        let rows =
-            self.database.fetch_erp("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
+        let rows = self.database.fetch_erp("read an answer", sql, vec![store.into(), key.into()]).await?;
         let read = |row: &Row| {
             let [error, hint] = words(row, self.reader)?;
             Ok(Answer {

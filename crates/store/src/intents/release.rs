@@ -79,13 +79,13 @@ impl IntentKind {
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The row's desired value as text, which a release compares.
-    async fn value_in(self, tx: &mut Tx, store: &StoreKey, key: &str) -> Result<String, Error> {
+    async fn value_in(self, tx: &mut Tx, store: &str, key: &str) -> Result<String, Error> {
         let sql = match self {
             Self::Stock => STOCK_VALUE,
             Self::Price => PRICE_VALUE,
             Self::Command => BY_KEY,
         };
-        let values = vec![store.as_str().into(), key.into()];
+        let values = vec![store.into(), key.into()];
         let rows = tx.fetch("read what is released", sql.to_owned(), values).await?;
         if self == Self::Command {
             let command = rows.first().map(command).transpose()?;
@@ -156,7 +156,7 @@ impl Releases<'_> {
     /// When the database does not answer.
     pub async fn intent_row(
         self,
-        store: &StoreKey,
+        store: &str,
         intent: IntentKind,
         key: &str,
     ) -> Result<Option<IntentRow>, Error> {
@@ -165,10 +165,7 @@ impl Releases<'_> {
             IntentKind::Price => PRICE_ROW,
             IntentKind::Command => COMMAND_ROW,
         };
-        let rows = self
-            .database
-            .fetch_erp("read a wanted row", sql, vec![store.as_str().into(), key.into()])
-            .await?;
+        let rows = self.database.fetch_erp("read a wanted row", sql, vec![store.into(), key.into()]).await?;
         let read = |row: &crate::driver::Row| {
             let [error, hint] = words(row, self.reader)?;
             Ok(IntentRow {
@@ -231,7 +228,7 @@ impl Releases<'_> {
     /// When the database does not answer.
     pub async fn decide(
         self,
-        store: &StoreKey,
+        store: &str,
         intent: IntentKind,
         key: &str,
         state: PushState,
@@ -251,16 +248,15 @@ impl Releases<'_> {
             if row.is_none_or(|row| !is_decidable(&row.state)) {
                 return Ok(false);
             }
-            let values = vec![now.into(), store.as_str().into(), key.into()];
+            let values = vec![now.into(), store.into(), key.into()];
             self.inbox.execute("take a person's word", DECIDED, values).await?;
         }
         let mut tx = self.database.begin().await?;
-        let values: Vec<Value> = vec![state.as_str().into(), now.into(), store.as_str().into(), key.into()];
+        let values: Vec<Value> = vec![state.as_str().into(), now.into(), store.into(), key.into()];
         let found = tx.execute("decide about a row", sql, values).await? > 0;
         if found && lifts_guards {
             let value = intent.value_in(&mut tx, store, key).await?;
-            let values =
-                vec![store.as_str().into(), intent.as_str().into(), key.into(), value.into(), now.into()];
+            let values = vec![store.into(), intent.as_str().into(), key.into(), value.into(), now.into()];
             tx.execute("release a row", RELEASE, values).await?;
         }
         tx.commit().await?;

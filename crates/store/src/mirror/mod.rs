@@ -7,6 +7,7 @@
 pub(crate) mod blanking;
 pub(crate) mod changes;
 pub(crate) mod consumers;
+pub(crate) mod edited;
 pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod identity;

@@ -1,10 +1,12 @@
 //! Orders and their lines.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
+use chrono::{DateTime, Utc};
 use espelho_model::{
     ContentHash,
     order::{Order, OrderItem},
+    privacy::Privacy,
 };
 
 use crate::{
@@ -12,6 +14,7 @@ use crate::{
     driver::{Insert, Value},
     mirror::{
         MirrorWriter,
+        edited::Comparison,
         erased::without_person,
         protected,
         rows::{ResourceStatements, last_of_each},
@@ -75,6 +78,8 @@ pub(crate) const UPSERT_ITEMS: Insert = Insert {
 pub(crate) const INSERT_ITEMS: Insert = Insert { tail: "", ..UPSERT_ITEMS };
 pub(crate) const ITEMS_GONE: &str =
     "UPDATE order_items SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number";
+/// The next write takes an order whose fingerprint it does not know.
+pub(crate) const DISTRUST: &str = "UPDATE orders SET content_hash = 0 WHERE store = $1 AND order_number";
 /// Of an order that changed or went, the engine decides anew when it is read again.
 pub(crate) const RESCHEDULE: &str = "UPDATE order_parts SET due_at = $2, is_young = NULL \
     WHERE store = $1 AND part = 'shipments' AND order_number";
@@ -115,25 +120,83 @@ impl MirrorWriter<'_, '_> {
             orders.into_iter().partition(|write| write.op == Op::Insert && !is_alone);
         for (orders, into, items_into) in [(new, &INSERT, &INSERT_ITEMS), (mirrored, &UPSERT, &UPSERT_ITEMS)]
         {
-            let mut rows = Vec::with_capacity(orders.len() * into.columns);
-            let mut lines = Vec::with_capacity(orders.len() * items_into.columns);
+            let mut values = OrderRows::for_orders(orders.len());
             for write in orders {
-                let OrderWrite { mut order, listing_hash, .. } = write;
-                // That of the object as received, so that the next read finds the order unchanged.
-                let content_hash = privacy.marked(order.raw.content_hash());
-                if erased.contains(order.number.as_str()) {
-                    order = without_person(order);
-                }
-                order = protected::order(&privacy, order);
-                for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
-                    lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
-                }
-                rows.extend(order_values(store.as_str(), (listing_hash, content_hash), at.into(), order));
+                let is_erased = erased.contains(write.order.number.as_str());
+                values.push(store.as_str(), at, &privacy, is_erased, write);
             }
-            self.page.tx.insert(into, rows).await?;
-            self.page.tx.insert(items_into, lines).await?;
+            self.page.tx.insert(into, values.orders).await?;
+            self.page.tx.insert(items_into, values.lines).await?;
         }
         Ok(())
+    }
+
+    /// Returns the mirrored orders whose columns or lines are not those of these orders: somebody has edited them.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn edited_orders(&mut self, orders: Vec<Order>) -> Result<HashSet<String>, Error> {
+        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let privacy = Arc::clone(self.page.privacy());
+        let numbers: Vec<String> = orders.iter().map(|order| order.number.as_str().to_owned()).collect();
+        let erased = self.page.erased_orders(numbers.clone()).await?;
+        let mut values = OrderRows::for_orders(orders.len());
+        for order in orders {
+            let is_erased = erased.contains(order.number.as_str());
+            // The fingerprint of the listing is not compared.
+            let write = OrderWrite { listing_hash: order.raw.content_hash(), op: Op::Update, order };
+            values.push(store.as_str(), at, &privacy, is_erased, write);
+        }
+        let mut edited = HashSet::new();
+        for (insert, values) in [(&UPSERT, &values.orders), (&UPSERT_ITEMS, &values.lines)] {
+            let (group, groups) = ("order_number", numbers.clone());
+            let comparison = Comparison { insert, values, group, groups, within: None };
+            edited.extend(self.page.edited(comparison).await?);
+        }
+        Ok(edited)
+    }
+
+    /// Lets the next write of these orders take them, although they have not changed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn distrust_orders(&mut self, numbers: Vec<String>) -> Result<(), Error> {
+        let first = [self.page.store_key().as_str().into()];
+        self.page.tx.execute_in("forget fingerprints of orders", DISTRUST, &first, numbers).await.map(drop)
+    }
+}
+
+/// The values of orders and of their lines, as erasures and the policy for people's data let them be kept.
+struct OrderRows {
+    orders: Vec<Value>,
+    lines: Vec<Value>,
+}
+
+impl OrderRows {
+    fn for_orders(count: usize) -> Self {
+        let with_room = |insert: &Insert| Vec::with_capacity(count * insert.columns);
+        Self { orders: with_room(&UPSERT), lines: with_room(&UPSERT_ITEMS) }
+    }
+
+    fn push(
+        &mut self,
+        store: &str,
+        at: DateTime<Utc>,
+        privacy: &Privacy,
+        is_erased: bool,
+        write: OrderWrite,
+    ) {
+        let OrderWrite { mut order, listing_hash, .. } = write;
+        // That of the object as received, so that the next read finds the order unchanged.
+        let content_hash = privacy.marked(order.raw.content_hash());
+        if is_erased {
+            order = without_person(order);
+        }
+        order = protected::order(privacy, order);
+        for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
+            self.lines.extend(item_values(store, order.number.as_str(), at.into(), item));
+        }
+        self.orders.extend(order_values(store, (listing_hash, content_hash), at.into(), order));
     }
 }
 

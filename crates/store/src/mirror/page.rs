@@ -24,6 +24,8 @@ pub struct PageTx<'l> {
     pending_at_mark: usize,
     /// True if the store has erased orders; `None` until somebody asks.
     pub(crate) has_erasures: Option<bool>,
+    /// Whether rows are compared by their columns too, not by their fingerprints alone.
+    pub(crate) compares_columns: bool,
 }
 
 /// What the mirror knows about a listed row.
@@ -67,7 +69,15 @@ async fn begin<'l>(
 ) -> Result<PageTx<'l>, Error> {
     let mut tx = database.begin().await?;
     lease.check(clock.now(), &mut tx).await?;
-    Ok(PageTx { tx, lease, at: clock.now(), pending: Vec::new(), pending_at_mark: 0, has_erasures: None })
+    Ok(PageTx {
+        tx,
+        lease,
+        at: clock.now(),
+        pending: Vec::new(),
+        pending_at_mark: 0,
+        has_erasures: None,
+        compares_columns: false,
+    })
 }
 
 pub(crate) async fn begin_answer<'l>(

@@ -1,5 +1,8 @@
 //! Products, price tiers, stock levels and stock locations.
 
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
 use espelho_model::{
     ContentHash, LocationId, StoreKey,
     product::{PriceTier, Product, StockLevel, StockLocation},
@@ -10,6 +13,7 @@ use crate::{
     driver::{Insert, Value},
     mirror::{
         Mirror, MirrorWriter,
+        edited::Comparison,
         rows::{ResourceStatements, last_of_each},
     },
 };
@@ -126,34 +130,43 @@ impl MirrorWriter<'_, '_> {
         let first = [store.as_str().into(), at.into()];
         self.page.tx.execute_in("mark price tiers as gone", PRICES_GONE, &first, known.clone()).await?;
         self.page.tx.execute_in("mark stock as gone", STOCK_GONE, &first, known).await?;
-        let (mut rows, mut tiers, mut levels) = (Vec::new(), Vec::new(), Vec::new());
-        let mut reads = Vec::new();
-        for mut write in products {
-            let id = write.product.id.as_str().to_owned();
-            let read: [Value; 3] = [store.as_str().into(), id.as_str().into(), at.into()];
-            reads.extend(read);
-            tiers
-                .extend(std::mem::take(&mut write.product.prices).into_iter().map(|tier| (id.clone(), tier)));
-            levels.extend(
-                std::mem::take(&mut write.product.stock).into_iter().map(|level| (id.clone(), level)),
-            );
-            rows.extend(product_values(store.as_str(), at.into(), write));
-        }
-        let tiers = last_of_each(tiers, |(id, tier)| (id.clone(), tier.min_quantity));
-        let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
-        self.page.tx.insert(&UPSERT, rows).await?;
+        let read = |write: &ProductWrite| -> [Value; 3] {
+            [store.as_str().into(), write.product.id.as_str().into(), at.into()]
+        };
+        let reads = products.iter().flat_map(read).collect();
+        let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
+        self.page.tx.insert(&UPSERT, products).await?;
         self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
-        let tiers = tiers
-            .into_iter()
-            .flat_map(|(id, tier)| tier_values(store.as_str(), id, at.into(), tier))
-            .collect();
         self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
-        let levels = levels
-            .into_iter()
-            .flat_map(|(id, level)| level_values(store.as_str(), id, at.into(), level))
-            .collect();
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;
         Ok(())
+    }
+
+    /// Returns the mirrored products whose columns, tiers or levels are not those of these products: somebody has
+    /// edited them.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn edited_products(&mut self, products: Vec<Product>) -> Result<HashSet<String>, Error> {
+        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let ids: Vec<String> = products.iter().map(|product| product.id.as_str().to_owned()).collect();
+        let write = |product: Product| {
+            // Fingerprints are not compared.
+            let hash = product.raw.content_hash();
+            ProductWrite { listing_hash: hash, content_hash: hash, op: Op::Update, product }
+        };
+        let products = products.into_iter().map(write).collect();
+        let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
+        let mut edited = HashSet::new();
+        for (insert, values, group) in [
+            (&UPSERT, &products, "id"),
+            (&UPSERT_PRICES, &tiers, "product_id"),
+            (&UPSERT_STOCK, &levels, "product_id"),
+        ] {
+            let comparison = Comparison { insert, values, group, groups: ids.clone(), within: None };
+            edited.extend(self.page.edited(comparison).await?);
+        }
+        Ok(edited)
     }
 
     /// Mirrors stock locations.
@@ -167,6 +180,33 @@ impl MirrorWriter<'_, '_> {
             locations.into_iter().flat_map(|location| location_values(store.as_str(), at.into(), location));
         let values = values.collect();
         self.page.tx.insert(&UPSERT_LOCATIONS, values).await.map(drop)
+    }
+}
+
+/// The values of products, of their tiers and of their levels.
+struct ProductRows {
+    products: Vec<Value>,
+    tiers: Vec<Value>,
+    levels: Vec<Value>,
+}
+
+impl ProductRows {
+    fn of(store: &str, at: DateTime<Utc>, writes: Vec<ProductWrite>) -> Self {
+        let (mut products, mut tiers, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        for mut write in writes {
+            let id = write.product.id.as_str().to_owned();
+            tiers
+                .extend(std::mem::take(&mut write.product.prices).into_iter().map(|tier| (id.clone(), tier)));
+            levels.extend(
+                std::mem::take(&mut write.product.stock).into_iter().map(|level| (id.clone(), level)),
+            );
+            products.extend(product_values(store, at.into(), write));
+        }
+        let tiers = last_of_each(tiers, |(id, tier)| (id.clone(), tier.min_quantity));
+        let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
+        let tiers = tiers.into_iter().flat_map(|(id, tier)| tier_values(store, id, at.into(), tier));
+        let levels = levels.into_iter().flat_map(|(id, level)| level_values(store, id, at.into(), level));
+        Self { products, tiers: tiers.collect(), levels: levels.collect() }
     }
 }
 

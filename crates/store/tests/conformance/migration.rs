@@ -367,7 +367,7 @@ async fn work_on_endless_rows(world: &World) -> usize {
         assert_eq!(before.fingerprint(), after.fingerprint(), "an answer makes no other command of it");
         store
             .releases()
-            .intent_row(&key, IntentKind::Command, &command.id.to_string())
+            .intent_row(key.as_str(), IntentKind::Command, &command.id.to_string())
             .await
             .unwrap()
             .unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use espelho_api_client::{Error as ApiError, ListPage};
 use espelho_model::{ContentHash, text};
-use espelho_store::Known;
+use espelho_store::{Known, Op};
 
 use super::{Difference, ResourceAudit, choose};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         last_page::is_beyond_the_end,
         paging::{Pager, Step},
     },
-    pull::Pull,
+    pull::{Fetched, Pull, RowWrite},
 };
 
 /// Rows looked up in the mirror at once.
@@ -175,7 +175,11 @@ impl<P: Pull> Comparison<'_, P> {
     async fn compare_detail(&mut self, key: String, known: &HashMap<String, Known>) -> Result<(), Error> {
         self.report.sampled += 1;
         match self.pull.detail(&key).await {
-            Ok(read) if known.get(&key).is_some_and(|known| known.content_hash == read.content_hash) => {}
+            Ok(read) if known.get(&key).is_some_and(|known| known.content_hash == read.content_hash) => {
+                if self.is_edited(&key, read).await? {
+                    self.differences.insert(key, Difference::Edited);
+                }
+            }
             Ok(_) => drop(self.differences.insert(key, Difference::Detail)),
             Err(error) if error.is_absent() => {
                 self.differences.insert(key, Difference::Surplus);
@@ -210,7 +214,9 @@ impl<P: Pull> Comparison<'_, P> {
         let known = known.get(key).filter(|known| !known.gone);
         match (read, known) {
             (Ok(_), None) => Ok(Some(Difference::Missing)),
-            (Ok(read), Some(known)) if known.content_hash == read.content_hash => Ok(None),
+            (Ok(read), Some(known)) if known.content_hash == read.content_hash => {
+                Ok(self.is_edited(key, read).await?.then_some(Difference::Edited))
+            }
             (Ok(_), Some(_)) if was == Difference::Listing => Ok(Some(was)),
             (Ok(_), Some(_)) => Ok(Some(Difference::Detail)),
             (Err(error), None) if error.is_absent() => Ok(None),
@@ -220,6 +226,20 @@ impl<P: Pull> Comparison<'_, P> {
             }
             (Err(error), _) => Err(error.into()),
         }
+    }
+
+    /// Tells whether somebody has edited the columns of a row in the mirror.
+    async fn is_edited(&self, key: &str, read: Fetched<P::Detail>) -> Result<bool, Error> {
+        let row = RowWrite {
+            key: key.to_owned(),
+            detail: read.detail,
+            listing_hash: read.content_hash,
+            content_hash: read.content_hash,
+            op: Op::Update,
+        };
+        // Dropped, not committed: an audit changes nothing.
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        Ok(P::edited(&mut tx, &[row]).await?.contains(key))
     }
 
     fn stop_if_asked(&self) -> Result<(), Error> {

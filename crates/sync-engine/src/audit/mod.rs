@@ -73,6 +73,8 @@ pub enum Difference {
     Listing,
     /// Its detail could not be read.
     Unreadable,
+    /// Its columns are not those of its detail: somebody has edited them in the mirror.
+    Edited,
     /// Its detail differs; also what an audit says that has an unknown word.
     #[serde(other)]
     Detail,
@@ -80,7 +82,8 @@ pub enum Difference {
 
 impl Difference {
     /// All differences.
-    pub const ALL: [Self; 5] = [Self::Missing, Self::Surplus, Self::Listing, Self::Detail, Self::Unreadable];
+    pub const ALL: [Self; 6] =
+        [Self::Missing, Self::Surplus, Self::Listing, Self::Detail, Self::Edited, Self::Unreadable];
 
     /// Returns the text for people.
     pub fn text(self) -> Text {
@@ -89,6 +92,7 @@ impl Difference {
             Self::Surplus => text!("run-difference-surplus"),
             Self::Listing => text!("run-difference-listing"),
             Self::Detail => text!("run-difference-detail"),
+            Self::Edited => text!("run-difference-edited"),
             Self::Unreadable => text!("run-difference-unreadable"),
         }
     }
@@ -100,6 +104,7 @@ impl Difference {
             Self::Surplus => "surplus",
             Self::Listing => "listing",
             Self::Detail => "detail",
+            Self::Edited => "edited",
             Self::Unreadable => "unreadable",
         }
     }

@@ -25,12 +25,10 @@ pub(super) async fn compare(
                 continue;
             }
             report.sampled += 1;
-            if differs_twice(context, &number, known.subresource).await? {
+            if let Some(difference) = differs_twice(context, &number, known.subresource).await? {
                 report.differing += 1;
                 if report.differences.len() < ResourceAudit::SHOWN {
-                    report
-                        .differences
-                        .push((format!("{number}/{}", known.subresource.as_str()), Difference::Detail));
+                    report.differences.push((format!("{number}/{}", known.subresource.as_str()), difference));
                 }
             }
         }
@@ -42,15 +40,23 @@ async fn differs_twice(
     context: &StoreContext,
     number: &OrderNumber,
     subresource: Subresource,
-) -> Result<bool, Error> {
+) -> Result<Option<Difference>, Error> {
     let client = context.client.in_lane(Lane::Poll);
+    let mut difference = Difference::Detail;
     for _ in 0..2 {
         let side = FetchedSubresource::read(&client, number, subresource).await?;
         let known = context.store.staleness().order_subresources(&context.key, number).await;
         let known = known?;
         if known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash) {
-            return Ok(false);
+            // Dropped, not committed: an audit changes nothing.
+            let mut tx = context.store.begin(&context.lease).await?;
+            tx.compare_columns();
+            let rows = side.write(&mut tx, number).await?;
+            if rows.changed + rows.gone == 0 {
+                return Ok(None);
+            }
+            difference = Difference::Edited;
         }
     }
-    Ok(true)
+    Ok(Some(difference))
 }

@@ -14,7 +14,7 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{CampaignId, MediaId, text, text::Text};
-use espelho_store::{Compared, Unlike};
+use espelho_store::{Compared, PageTx, Unlike};
 use futures_util::FutureExt as _;
 
 use super::{Difference, ResourceAudit, Subject};
@@ -85,6 +85,11 @@ impl Comparison<'_> {
         }
     }
 
+    /// Begins a transaction that is dropped, not committed: an audit changes nothing.
+    async fn begin(&self) -> Result<PageTx<'_>, Error> {
+        self.context.store.begin(&self.context.lease).await.map_err(Error::from)
+    }
+
     async fn campaigns(&self) -> Outcome {
         let client = &self.client;
         let listed = all(&self.context.stop, |paging| client.campaigns().calendar(paging).boxed()).await;
@@ -94,9 +99,8 @@ impl Comparison<'_> {
             Err(error) => return refused(&error),
         };
         let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
-        let (store, key) = (&self.context.store, &self.context.key);
         // The calendar omits ended campaigns: that is no difference as long as they can be read by themselves.
-        let compared = store.mirror().compare_campaigns(key, campaigns.clone()).await?;
+        let compared = self.begin().await?.mirror().compare_campaigns(campaigns.clone()).await?;
         let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let mut passed_over = HashSet::new();
         for (n, id) in ended.map(|(id, _)| id).enumerate() {
@@ -111,7 +115,7 @@ impl Comparison<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
-        let mut compared = store.mirror().compare_campaigns(key, campaigns).await?;
+        let mut compared = self.begin().await?.mirror().compare_campaigns(campaigns).await?;
         compared.unlike.retain(|id, _| !passed_over.contains(id));
         for id in open {
             let listings = self.listings(id).await?;
@@ -134,9 +138,8 @@ impl Comparison<'_> {
         let enrolled = all(stop, |paging| client.campaigns().enrolled_listings(id, paging).boxed());
         match (eligible.await, enrolled.await) {
             (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
-                let (store, key) = (&self.context.store, &self.context.key);
-                let compared =
-                    store.mirror().compare_campaign_listings(key, id, eligible.rows, enrolled.rows).await;
+                let mut tx = self.begin().await?;
+                let compared = tx.mirror().compare_campaign_listings(id, eligible.rows, enrolled.rows).await;
                 compared.map_err(Error::from)
             }
             (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(error.into()),
@@ -156,7 +159,7 @@ impl Comparison<'_> {
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
-        let compared = self.context.store.mirror().compare_media_images(&self.context.key, images).await;
+        let compared = self.begin().await?.mirror().compare_media_images(images).await;
         let mut compared = compared?;
         let surplus = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
@@ -179,8 +182,7 @@ impl Comparison<'_> {
             Err(error) if is_closed(&error) || is_final(&error) => None,
             Err(error) => return Err(error.into()),
         };
-        let compared =
-            self.context.store.mirror().compare_profile(&self.context.key, session, page.as_ref()).await;
+        let compared = self.begin().await?.mirror().compare_profile(session, page.as_ref()).await;
         Ok(Ok(compared?))
     }
 }
@@ -212,5 +214,6 @@ fn of_unlike(unlike: Unlike) -> Difference {
         Unlike::Missing => Difference::Missing,
         Unlike::Surplus => Difference::Surplus,
         Unlike::Content => Difference::Detail,
+        Unlike::Edited => Difference::Edited,
     }
 }

@@ -3,7 +3,7 @@
 use espelho_api_client::{Client, Error as ApiError, HeldAnswers};
 use espelho_model::{
     ContentHash, OrderNumber, RawJson, fault, financial::OrderFinancial, fiscal::FiscalDocument,
-    shipment::Shipment, timeline::OrderEvent, tracking::OrderTracking,
+    shipment::Shipment, sync::Counts, timeline::OrderEvent, tracking::OrderTracking,
 };
 use espelho_store::{Error as StoreError, PageTx, Subresource};
 
@@ -64,17 +64,16 @@ impl FetchedSubresource {
         Ok(Self { subresource, hash: content.hash(), _held: held, content })
     }
 
-    /// Writes the sub-resource.
-    pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
+    /// Writes the sub-resource; returns what that changed.
+    pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<Counts, StoreError> {
         match self.content {
             SubresourceContent::Invoices(documents) => tx.mirror().write_invoices(number, documents).await,
             SubresourceContent::Events(events) => tx.mirror().write_order_events(number, events).await,
             SubresourceContent::Financial(financial) => tx.mirror().write_financial(number, financial).await,
             SubresourceContent::Shipments(shipments) => tx.mirror().write_shipments(number, shipments).await,
             SubresourceContent::Tracking(tracking) => tx.mirror().write_tracking(number, tracking).await,
-            SubresourceContent::Nothing => return Ok(()),
+            SubresourceContent::Nothing => Ok(Counts::default()),
         }
-        .map(drop)
     }
 }
 

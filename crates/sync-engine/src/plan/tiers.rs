@@ -102,15 +102,8 @@ pub fn plan(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Step>,
 /// whether the rules permit them.
 #[must_use]
 pub fn holds(mode: Mode, current: &[Tier], desired: &[Tier]) -> bool {
-    let is_met = |desired: &Tier| {
-        let mut there = current.iter().filter(|tier| tier.min_quantity == desired.min_quantity);
-        there.next().is_some_and(|tier| {
-            let tier = tier.relevant(mode);
-            desired.relevant(mode).or_package(&tier) == tier
-        }) && there.next().is_none()
-    };
     let is_desired = |tier: &Tier| desired.iter().any(|desired| desired.min_quantity == tier.min_quantity);
-    desired.iter().all(is_met) && current.iter().all(is_desired)
+    desired.iter().all(|tier| tier.is_met(mode, current)) && current.iter().all(is_desired)
 }
 
 impl Package {
@@ -119,7 +112,26 @@ impl Package {
     }
 }
 
+impl Step {
+    /// Returns the quantity from which its tier applies.
+    pub fn min_quantity(&self) -> u32 {
+        match self {
+            Self::Post(tier) | Self::Put(tier) => tier.min_quantity,
+            Self::Delete(quantity) => *quantity,
+        }
+    }
+}
+
 impl Tier {
+    /// Says whether the current tiers have this one once, with its values.
+    pub fn is_met(&self, mode: Mode, current: &[Self]) -> bool {
+        let mut there = current.iter().filter(|tier| tier.min_quantity == self.min_quantity);
+        there.next().is_some_and(|tier| {
+            let tier = tier.relevant(mode);
+            self.relevant(mode).or_package(&tier) == tier
+        }) && there.next().is_none()
+    }
+
     /// Says whether it is priced by its discount (rule 6).
     fn is_discount(&self, mode: Mode) -> bool {
         mode == Mode::Auto && self.min_quantity != BASE

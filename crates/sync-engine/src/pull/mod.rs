@@ -16,7 +16,7 @@ mod sweep;
 mod whole;
 mod write;
 
-use std::future::Future;
+use std::{collections::HashSet, future::Future};
 
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
@@ -32,7 +32,7 @@ pub(crate) use whole::{WholeReader, is_final, read_whole};
 /// How one resource is listed, read and written.
 pub trait Pull: Send + Sync {
     /// The detail of one row.
-    type Detail: Send;
+    type Detail: Send + Sync;
 
     /// The resource.
     const RESOURCE: Resource;
@@ -54,6 +54,13 @@ pub trait Pull: Send + Sync {
 
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
+
+    /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them. A
+    /// write of these in the same transaction takes them.
+    fn edited(
+        tx: &mut PageTx<'_>,
+        rows: &[RowWrite<Self::Detail>],
+    ) -> impl Future<Output = Result<HashSet<String>, StoreError>> + Send;
 
     /// Writes details into the mirror.
     fn write(

@@ -1,5 +1,7 @@
 //! Reads orders, listed oldest first: new ones come at the end, so no page shifts.
 
+use std::collections::HashSet;
+
 use chrono::{Days, NaiveDate};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage, error::Refusal, resources::orders::OrderQuery,
@@ -89,6 +91,12 @@ impl Pull for OrdersPull {
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
+    }
+
+    async fn edited(tx: &mut PageTx<'_>, rows: &[RowWrite<Order>]) -> Result<HashSet<String>, StoreError> {
+        let edited = tx.mirror().edited_orders(rows.iter().map(|row| row.detail.clone()).collect()).await?;
+        tx.mirror().distrust_orders(edited.iter().cloned().collect()).await?;
+        Ok(edited)
     }
 
     async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {

@@ -125,6 +125,13 @@ impl Pull for ProductsPull {
         Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, held })
     }
 
+    async fn edited(
+        tx: &mut PageTx<'_>,
+        rows: &[RowWrite<ProductDetail>],
+    ) -> Result<HashSet<String>, StoreError> {
+        tx.mirror().edited_products(rows.iter().map(|row| row.detail.product.clone()).collect()).await
+    }
+
     async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
         let mut locations = Vec::new();
         let mut products = Vec::with_capacity(rows.len());

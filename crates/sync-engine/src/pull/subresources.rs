@@ -10,7 +10,10 @@ use espelho_model::{
 use espelho_store::{Error as StoreError, Failure, Subresource};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
-use super::hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all};
+use super::{
+    PassOptions,
+    hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+};
 use crate::{
     Error, Input, Position, Problem, ResourceReport, StoreContext, Trouble,
     live::subresources::FetchedSubresource, quarantine::Attempt,
@@ -39,11 +42,11 @@ pub(crate) async fn read_subresource(
     client: &Client,
     target: Target,
     subresource: Subresource,
-    dry_run: bool,
+    options: PassOptions,
 ) -> ResourceReport {
     context.progress.begin(&context.key, target, 0);
     let mut report = ResourceReport::new(target);
-    let ended = walk(context, client, subresource, dry_run, &mut report).await;
+    let ended = walk(context, client, subresource, options, &mut report).await;
     context.progress.end(&context.key, target);
     report.problem = ended.err().map(Problem::from);
     report.state = match (&report.problem, report.counts.failed) {
@@ -58,7 +61,7 @@ async fn walk(
     context: &StoreContext,
     client: &Client,
     subresource: Subresource,
-    dry_run: bool,
+    options: PassOptions,
     report: &mut ResourceReport,
 ) -> Result<(), Error> {
     let (store, key) = (&context.store, &context.key);
@@ -72,7 +75,7 @@ async fn walk(
             if context.stop.is_cancelled() {
                 return Err(stopped().into());
             }
-            read_some(context, client, subresource, some, dry_run, &mut failing_in_a_row, report).await?;
+            read_some(context, client, subresource, some, options, &mut failing_in_a_row, report).await?;
             let seen = report.counts.seen;
             let position = Position::new(seen, Some(total.max(seen)), seen, report.details);
             context.progress.advance(key, report.resource, position);
@@ -85,12 +88,12 @@ async fn read_some(
     client: &Client,
     subresource: Subresource,
     numbers: &[String],
-    dry_run: bool,
+    options: PassOptions,
     failing_in_a_row: &mut usize,
     report: &mut ResourceReport,
 ) -> Result<(), Error> {
     report.counts.seen += numbers.len() as u64;
-    if dry_run {
+    if options.dry_run {
         return Ok(());
     }
     let mut asking: FuturesUnordered<_> =
@@ -105,7 +108,7 @@ async fn read_some(
                 None => break,
             },
             () = client.memory().shortage(), if !sides.is_empty() => {
-                report.counts.changed += write(context, subresource, std::mem::take(&mut sides)).await?;
+                report.counts.changed += write(context, subresource, options.deep, std::mem::take(&mut sides)).await?;
                 continue;
             }
         };
@@ -130,7 +133,7 @@ async fn read_some(
             }
         }
     }
-    report.counts.changed += write(context, subresource, sides).await?;
+    report.counts.changed += write(context, subresource, options.deep, sides).await?;
     ended.map_or(Ok(()), Err)
 }
 
@@ -150,10 +153,11 @@ async fn read_one(
     (number, side)
 }
 
-/// Writes what was read; returns for how many orders it changed.
+/// Writes what was read, and compares columns too if the pass is deep; returns for how many orders it changed.
 async fn write(
     context: &StoreContext,
     subresource: Subresource,
+    is_deep: bool,
     sides: Vec<(OrderNumber, FetchedSubresource)>,
 ) -> Result<u64, StoreError> {
     let mut changed = 0;
@@ -163,13 +167,16 @@ async fn write(
         known.push(context.store.staleness().order_subresources(&context.key, number).await?);
     }
     let mut tx = context.store.begin(&context.lease).await?;
+    if is_deep {
+        tx.compare_columns();
+    }
     let mut noted = Vec::new();
     for ((number, side), known) in sides.into_iter().zip(known) {
         let is_same =
             known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash);
-        changed += u64::from(!is_same);
         noted.push((number.clone(), side.subresource, side.hash));
-        side.write(&mut tx, &number).await?;
+        let rows = side.write(&mut tx, &number).await?;
+        changed += u64::from(!is_same || rows.changed + rows.gone > 0);
     }
     tx.staleness().note_subresources(noted).await?;
     tx.commit().await?;

@@ -145,6 +145,7 @@ impl WholeReader<'_> {
         }
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.compare_columns();
             let counts = tx.mirror().write_campaign_listings(id, eligible.rows, enrolled.rows).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
@@ -181,6 +182,7 @@ impl WholeReader<'_> {
     async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Error> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.compare_columns();
             let mut counts = tx.mirror().write_campaigns(campaigns).await?;
             counts.gone += tx.mirror().mark_listed_gone(Listed::Campaigns, gone).await?;
             tx.commit().await?;
@@ -218,6 +220,7 @@ impl WholeReader<'_> {
         }
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.compare_columns();
             let mut counts = tx.mirror().write_media_images(whole.rows).await?;
             counts.gone += tx.mirror().mark_listed_gone(Listed::MediaImages, gone).await?;
             tx.commit().await?;
@@ -240,6 +243,7 @@ impl WholeReader<'_> {
         };
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.compare_columns();
             let counts = tx.mirror().write_profile(session, page).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)

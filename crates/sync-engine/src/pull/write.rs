@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use espelho_api_client::{Error as ApiError, HeldAnswers, ListedRow};
+use espelho_api_client::{Error as ApiError, HeldAnswers};
 use espelho_model::{
     containment::contained,
     sync::{Counts, Resource},
@@ -29,8 +29,8 @@ use crate::{
 struct Sorted<T> {
     /// New or changed.
     writes: Vec<RowWrite<T>>,
-    /// The listing row changed, the detail did not.
-    relisted: Vec<ListedRow>,
+    /// The detail has not changed; its listing row may have.
+    unchanged: Vec<RowWrite<T>>,
     /// Could not be read.
     failures: Vec<Failure>,
     /// Failed in an earlier run, readable now.
@@ -166,16 +166,16 @@ impl<'c> Writer<'c> {
             if self.earlier_failures.contains(&row.key) {
                 sorted.mended.push(row.key.clone());
             }
-            match known.get(&row.key) {
-                Some(k) if k.content_hash == fetched.content_hash && !k.gone => sorted.relisted.push(row),
-                known => sorted.writes.push(RowWrite {
-                    key: row.key,
-                    detail: fetched.detail,
-                    listing_hash: row.hash,
-                    content_hash: fetched.content_hash,
-                    op: if known.is_some() { Op::Update } else { Op::Insert },
-                }),
-            }
+            let known = known.get(&row.key);
+            let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
+            let rows = if is_same { &mut sorted.unchanged } else { &mut sorted.writes };
+            rows.push(RowWrite {
+                key: row.key,
+                detail: fetched.detail,
+                listing_hash: row.hash,
+                content_hash: fetched.content_hash,
+                op: if known.is_some() { Op::Update } else { Op::Insert },
+            });
         }
         sorted
     }
@@ -211,8 +211,15 @@ impl<'c> Writer<'c> {
     ) -> Result<Counts, StoreError> {
         let _writing = self.context.writing.lock().await;
         self.drop_concurrently_written::<P>(&mut sorted, known).await?;
-        let Sorted { writes, relisted, mut failures, mut mended, held } = sorted;
+        let Sorted { mut writes, mut unchanged, mut failures, mut mended, held } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
+        if self.options.deep {
+            let edited = P::edited(&mut tx, &unchanged).await?;
+            let rows = unchanged.into_iter().partition(|row| edited.contains(&row.key));
+            let edited: Vec<_>;
+            (edited, unchanged) = rows;
+            writes.extend(edited);
+        }
         let mut counts = Counts { changed: writes.len() as u64, ..Counts::default() };
         let keys: Vec<String> = writes.iter().map(|write| write.key.clone()).collect();
         if row_by_row {
@@ -224,8 +231,8 @@ impl<'c> Writer<'c> {
             P::write(&mut tx, writes).await?;
         }
         counts.failed = failures.len() as u64;
-        for row in relisted {
-            tx.mirror().relist(P::RESOURCE, &row.key, row.hash).await?;
+        for row in unchanged {
+            tx.mirror().relist(P::RESOURCE, &row.key, row.listing_hash).await?;
         }
         tx.staleness().forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
         tx.failures().note_failures(P::RESOURCE, &failures).await?;
@@ -253,15 +260,14 @@ impl<'c> Writer<'c> {
         if !self.options.beside_live {
             return Ok(());
         }
-        let keys = sorted.writes.iter().map(|write| &write.key);
-        let keys = keys.chain(sorted.relisted.iter().map(|row| &row.key)).cloned().collect();
+        let keys = sorted.writes.iter().chain(&sorted.unchanged).map(|write| write.key.clone()).collect();
         let now = self.context.store.mirror().known(&self.context.key, P::RESOURCE, keys).await?;
         let is_as_it_was = |key: &String| {
             let content = |of: &HashMap<String, Known>| of.get(key).map(|k| (k.content_hash, k.gone));
             content(known) == content(&now)
         };
         sorted.writes.retain(|write| is_as_it_was(&write.key));
-        sorted.relisted.retain(|row| is_as_it_was(&row.key));
+        sorted.unchanged.retain(|row| is_as_it_was(&row.key));
         Ok(())
     }
 
@@ -298,7 +304,7 @@ impl<T> Default for Sorted<T> {
     fn default() -> Self {
         Self {
             writes: Vec::new(),
-            relisted: Vec::new(),
+            unchanged: Vec::new(),
             failures: Vec::new(),
             mended: Vec::new(),
             held: Vec::new(),

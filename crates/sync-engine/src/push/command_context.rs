@@ -1,11 +1,14 @@
 //! One command while a worker handles it, and what its handler builds from it.
 
 use espelho_api_client::ApiRequest;
-use espelho_model::push::CommandKind;
+use espelho_model::{push::CommandKind, text::Text};
 use espelho_store::{Command, Effect, EffectState, NewEffect};
 use serde_json::Value;
 
-use super::journal::Intent;
+use super::{
+    fields::{FieldType, check_fields},
+    journal::Intent,
+};
 use crate::plan::push::evidence::{Evidence, write};
 
 /// The context of one command while a worker handles it.
@@ -36,6 +39,15 @@ impl CommandContext<'_> {
     /// Returns the last confirmed effect of a kind.
     pub(crate) fn confirmed(&self, kind: &str) -> Option<&Effect> {
         self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
+    }
+
+    /// Returns what is wrong with a field of the data, unless something was carried out already.
+    pub(crate) fn wrong_field(&self, known: &[(&str, FieldType)]) -> Option<Text> {
+        let has_begun = self.effects.iter().any(|effect| effect.state == EffectState::Confirmed);
+        if has_begun || self.data.is_null() {
+            return None;
+        }
+        check_fields(&self.data, known).err()
     }
 
     /// Builds an effect of this command, with the evidence that settles it if its answer is lost.

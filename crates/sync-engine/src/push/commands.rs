@@ -122,6 +122,9 @@ impl<'c> CommandHandlers<'c> {
         if let Some(verdict) = backoff_or_give_up(cx.effects.iter().rev(), self.context.clock.now()) {
             return Ok(verdict);
         }
+        if let Some(problem) = handler.fields().and_then(|fields| cx.wrong_field(fields)) {
+            return Ok(Verdict::Failed(invalid(problem)));
+        }
         match handler.execute(&self.services, &cx).await {
             // A refused read would be refused again.
             Err(Error::Api(error)) => refused(error),

@@ -6,7 +6,7 @@ use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{command_context::CommandContext, services::Services};
+use super::{command_context::CommandContext, fields::FieldType, services::Services};
 use crate::{
     Error,
     plan::push::{
@@ -24,6 +24,11 @@ pub(crate) trait CommandHandler: Send + Sync {
     /// Says whether the keys of a command are in its data: a scan then reads the data however long it is.
     fn has_keys_in_data(&self) -> bool {
         false
+    }
+
+    /// The fields that a command's data may have; `None` where its execution checks them.
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        None
     }
 
     /// Returns a key that a command reserves besides its subject.

@@ -9,6 +9,7 @@ mod campaign_policy;
 mod command_context;
 mod commands;
 mod dispatch_timeline;
+pub(crate) mod fields;
 mod guard_history;
 mod handler;
 mod images;

@@ -24,7 +24,10 @@ use crate::{
             attempts::backoff_or_give_up,
             evidence::{Evidence as _, write},
             invalid,
-            price_rows::{held_by_price_guard, held_message, is_asked, is_released, merge_tiers, tier_of},
+            price_rows::{
+                RefusedStep, held_by_price_guard, held_message, is_asked, is_released, merge_tiers, tier_of,
+                verdicts_after_refusal,
+            },
             price_step::{self, StepEvidence, is_desired, is_reverted_repeatedly, wish_of},
         },
         tiers::{Forbidden, Step, Tier, holds, plan},
@@ -119,7 +122,10 @@ impl<'c> PricePusher<'c> {
             }
         }
         let intent = Intent::Prices(&desired.sku, rows, desired.revision);
-        all(self.apply_tiers(product, &detail, &tiers, None, &intent).await?)
+        match self.apply_tiers(product, &detail, &tiers, None, &intent).await? {
+            Ok(verdict) => all(verdict),
+            Err(refused) => Ok(verdicts_after_refusal(open, &refused)),
+        }
     }
 
     /// Says whether a step was sent so often within the hour that somebody seems to revert it each time: two systems
@@ -140,7 +146,8 @@ impl<'c> PricePusher<'c> {
         Ok(is_reverted_repeatedly(&requests, &effects, self.context.clock.now()))
     }
 
-    /// Plans the steps from the current tiers to the desired ones, and executes them.
+    /// Plans the steps from the current tiers to the desired ones, and executes them. The inner `Err` is the step that
+    /// was refused.
     pub(super) async fn apply_tiers(
         &self,
         product: &ProductId,
@@ -148,20 +155,21 @@ impl<'c> PricePusher<'c> {
         desired: &[Tier],
         command: Option<(i64, String)>,
         intent: &Intent<'_>,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Result<Verdict, RefusedStep>, Error> {
         let steps = match plan(mode_of(detail), &current_tiers(detail), desired) {
             Ok(steps) => steps,
-            Err(forbidden) => {
-                return Ok(Verdict::Failed(against_rules(forbidden)));
-            }
+            Err(forbidden) => return Ok(Ok(Verdict::Failed(against_rules(forbidden)))),
         };
         if steps.is_empty() {
-            return Ok(Verdict::Done(None));
+            return Ok(Ok(Verdict::Done(None)));
         }
         for step in steps {
             let request = match request_of(step, product, detail) {
                 Ok(request) => request,
-                Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
+                Err(error) => {
+                    let now = self.products.read(product).await?;
+                    return Ok(Err(refused_step(step, Verdict::Failed(invalid(error.text())), &now)));
+                }
             };
             let effect = NewEffect {
                 key: key_of(product, detail),
@@ -173,26 +181,27 @@ impl<'c> PricePusher<'c> {
             match self.journal.execute_once(effect, intent, &request).await? {
                 ExecutionResult::Applied(_) => (),
                 ExecutionResult::Refused(error) => {
+                    let verdict = refused(error);
                     // An earlier step that was lost and settled as not happened may have happened since.
                     let now = self.products.read(product).await?;
-                    return match holds(mode_of(&now), &current_tiers(&now), desired) {
-                        true => Ok(Verdict::Done(None)),
-                        false => refused(error),
-                    };
+                    if holds(mode_of(&now), &current_tiers(&now), desired) {
+                        return Ok(Ok(Verdict::Done(None)));
+                    }
+                    return Ok(Err(refused_step(step, verdict?, &now)));
                 }
-                ExecutionResult::Unknown => return Ok(Verdict::RetryAfter(Duration::ZERO)),
+                ExecutionResult::Unknown => return Ok(Ok(Verdict::RetryAfter(Duration::ZERO))),
             }
         }
         let after = self.products.read(product).await?;
         let tiers = current_tiers(&after);
         if tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero())) {
-            return Ok(Verdict::Failed(is_zero()));
+            return Ok(Ok(Verdict::Failed(is_zero())));
         }
-        Ok(match holds(mode_of(&after), &tiers, desired) {
+        Ok(Ok(match holds(mode_of(&after), &tiers, desired) {
             true => Verdict::Done(None),
             // Every step was executed; another attempt would execute them again.
             false => Verdict::DoneBut(not_as_sent()),
-        })
+        }))
     }
 
     /// Settles a step whose answer was lost: reads the product's tiers.
@@ -205,6 +214,11 @@ impl<'c> PricePusher<'c> {
 /// Returns the revision of the rows that ask for a step.
 fn revision_of(intent: &Intent<'_>) -> Option<i64> {
     if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None }
+}
+
+fn refused_step(step: Step, verdict: Verdict, now: &ProductDetail) -> RefusedStep {
+    let (mode, current) = (mode_of(now), current_tiers(now));
+    RefusedStep { min_quantity: step.min_quantity(), verdict, mode, current }
 }
 
 fn against_rules(forbidden: Forbidden) -> Message {

@@ -7,14 +7,20 @@ use espelho_sync_engine::{
     Audit, AuditOptions, Difference, ResourceAudit, Subject, Trouble, audit, plan::schedule::Sweep,
 };
 
-use crate::support::{Kind, Rig, STORE, Setup, live::only, refused_with};
+use crate::support::{Kind, Rig, STORE, Setup, live::only, on_both_databases, refused_with};
+
+on_both_databases![columns_that_somebody_edited_are_found_and_named_and_a_deep_run_mends_them];
 
 /// How often the sweep of a test runs.
 const OFTEN: Duration = Duration::from_secs(60);
 
 /// A store of which every subject was mirrored once.
 async fn mirrored() -> Rig {
-    let setup = Setup::on(Kind::Sqlite).with(|setup| (setup.world.orders, setup.world.products) = (6, 8));
+    mirrored_on(Kind::Sqlite).await
+}
+
+async fn mirrored_on(kind: Kind) -> Rig {
+    let setup = Setup::on(kind).with(|setup| (setup.world.orders, setup.world.products) = (6, 8));
     let mut rig = setup.start().await;
     rig.stop().await;
     rig.control().campaigns().create(&campaign()).unwrap();
@@ -218,6 +224,123 @@ async fn each_row_that_is_wrong_is_found_and_named_and_a_deep_run_mends_it() {
         let audit = rig.audited_one(subject).await;
         assert_eq!((audit.differing, audit.problem), (0, None), "{falsify}: it is mended");
     }
+}
+
+/// An edit of the mirror beside the service: the fingerprints still fit. Subject, edited rows, how they are edited, what
+/// shows the edit, and what is read again.
+const EDITED: [(Subject, &str, &str, &str, &str); 12] = [
+    (
+        Subject::Orders,
+        ORDER,
+        "UPDATE orders SET status = 'edited', total_order = 0.01 WHERE order_number = '{}'",
+        "SELECT status || ' ' || total_order FROM orders WHERE order_number = '{}'",
+        "orders",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "UPDATE orders SET ship_by = '2001-01-01T00:00:00.000000Z' WHERE order_number = '{}'",
+        "SELECT CAST(ship_by AS TEXT) FROM orders WHERE order_number = '{}'",
+        "orders",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "UPDATE order_items SET quantity = 999, is_blocking_stock = NULL WHERE order_number = '{}'",
+        "SELECT CAST(quantity AS TEXT) FROM order_items WHERE order_number = '{}'",
+        "orders",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "DELETE FROM order_items WHERE order_number = '{}'",
+        "SELECT id FROM order_items WHERE order_number = '{}' AND gone_at IS NULL ORDER BY id",
+        "orders",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "INSERT INTO order_items (store, order_number, id, mirrored_at, raw) \
+         SELECT store, order_number, 'z' || id, mirrored_at, raw FROM order_items WHERE order_number = '{}'",
+        "SELECT id FROM order_items WHERE order_number = '{}' AND gone_at IS NULL ORDER BY id",
+        "orders",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "UPDATE shipments SET status = 'edited' WHERE order_number = '{}'",
+        "SELECT status FROM shipments WHERE order_number = '{}'",
+        "shipments",
+    ),
+    (
+        Subject::Orders,
+        ORDER,
+        "UPDATE order_events SET created_at = '2001-01-01T00:00:00.000000Z' WHERE order_number = '{}'",
+        "SELECT CAST(created_at AS TEXT) FROM order_events WHERE order_number = '{}' ORDER BY id",
+        "events",
+    ),
+    (
+        Subject::Products,
+        PRODUCT,
+        "UPDATE products SET price = 0, is_available_for_sale = NULL WHERE id = '{}'",
+        "SELECT CAST(price AS TEXT) FROM products WHERE id = '{}'",
+        "products",
+    ),
+    (
+        Subject::Products,
+        PRODUCT,
+        "UPDATE product_stock SET quantity = 0 WHERE product_id = '{}'",
+        "SELECT CAST(quantity AS TEXT) FROM product_stock WHERE product_id = '{}' ORDER BY location_id",
+        "products",
+    ),
+    (
+        Subject::Products,
+        PRODUCT,
+        "DELETE FROM product_prices WHERE product_id = '{}'",
+        "SELECT CAST(value AS TEXT) FROM product_prices WHERE product_id = '{}' ORDER BY min_quantity",
+        "products",
+    ),
+    (
+        Subject::Campaigns,
+        "SELECT id FROM campaigns LIMIT 1",
+        "UPDATE campaigns SET ends_at = NULL WHERE id = '{}'",
+        "SELECT CAST(ends_at AS TEXT) FROM campaigns WHERE id = '{}'",
+        "campaigns",
+    ),
+    (
+        Subject::Profile,
+        "SELECT id FROM store_profiles",
+        "UPDATE store_profiles SET name = 'edited' WHERE id = '{}'",
+        "SELECT name FROM store_profiles WHERE id = '{}'",
+        "profile",
+    ),
+];
+
+async fn columns_that_somebody_edited_are_found_and_named_and_a_deep_run_mends_them(kind: Kind) {
+    let rig = mirrored_on(kind).await;
+    let feed = "SELECT CAST(max(seq) AS TEXT) FROM changes";
+    for (subject, key, edit, shown, mended_by) in EDITED {
+        let key = rig.ask(key).await.pop().unwrap_or_else(|| panic!("{edit}: no row"));
+        let [edit, shown] = [edit, shown].map(|sql| sql.replace("{}", &key));
+        let right = rig.ask(&shown).await;
+        rig.tables.execute(&edit).await;
+        assert_ne!(rig.ask(&shown).await, right, "{edit}");
+        let audit = rig.audited_one(subject).await;
+        let [(name, found)] = &audit.differences[..] else { panic!("{edit}: {audit:?}") };
+        assert_eq!((audit.differing, *found), (1, Difference::Edited), "{edit}");
+        assert!(name.contains(&key), "{edit}: {name} is not {key}");
+        assert_ne!(rig.ask(&shown).await, right, "{edit}: an audit changes nothing");
+        let only = vec![mended_by.parse().unwrap()];
+        let options = espelho_sync_engine::Options { only, deep: true, kind: "manual", ..Default::default() };
+        let report = rig.reconcile(&options).await;
+        assert_eq!(report.resources[0].counts.changed, 1, "{edit}: {report:?}");
+        assert_eq!(rig.ask(&shown).await, right, "{edit}: it is mended");
+        let before = rig.ask(feed).await;
+        rig.reconcile(&options).await;
+        assert_eq!(rig.ask(feed).await, before, "{edit}: nothing is left to mend");
+    }
+    let audit = rig.audited(&[], 100).await;
+    assert!(audit.is_clean(), "{audit:?}");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration
 async fn look(reading: &Reading, written: &Written) -> Result<Vec<Answer>, Error> {
     let mut answers = Vec::new();
     for key in written.keys.iter().take(MOST_ROWS) {
-        answers.extend(reading.store.intents().answer_of(&written.store, written.intent, key).await?);
+        answers.extend(reading.store.intents().answer_of(written.store.as_str(), written.intent, key).await?);
     }
     Ok(answers)
 }

@@ -1,9 +1,9 @@
 //! Compares the marketplace's rows with the mirrored ones; writes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use espelho_model::{
-    CampaignId, ContentHash, StoreKey,
+    CampaignId,
     campaign::{Campaign, EligibleListing, EnrolledListing},
     media::MediaImage,
     store_profile::{StorePage, StoreSession},
@@ -16,7 +16,10 @@ use super::{
     record::Record,
     table::{Scope, Table},
 };
-use crate::{Error, driver::Value, mirror::Mirror};
+use crate::{
+    Error,
+    mirror::{MirrorWriter, TableWriter, rows::last_of_each},
+};
 
 /// How a row differs from the marketplace's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub enum Unlike {
     Surplus,
     /// Its content differs.
     Content,
+    /// Its columns are not those of the content that was mirrored: somebody has edited them.
+    Edited,
 }
 
 /// The result of a comparison.
@@ -40,14 +45,14 @@ pub struct Compared {
     pub unlike: BTreeMap<String, Unlike>,
 }
 
-impl Mirror<'_> {
+impl MirrorWriter<'_, '_> {
     /// Compares campaigns.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn compare_campaigns(self, store: &StoreKey, said: Vec<Campaign>) -> Result<Compared, Error> {
+    pub async fn compare_campaigns(&mut self, said: Vec<Campaign>) -> Result<Compared, Error> {
         let records = said.into_iter().map(campaigns::campaign_record).collect();
-        self.compare(store, &CAMPAIGNS, None, records).await
+        self.page.tables().compare(&CAMPAIGNS, None, records).await
     }
 
     /// Compares the listings of a campaign.
@@ -55,27 +60,22 @@ impl Mirror<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn compare_campaign_listings(
-        self,
-        store: &StoreKey,
+        &mut self,
         campaign: CampaignId,
         eligible: Vec<EligibleListing>,
         enrolled: Vec<EnrolledListing>,
     ) -> Result<Compared, Error> {
         let records = campaigns::listing_records(eligible, enrolled);
-        self.compare(store, &LISTINGS, Some(&campaign.to_string()), records).await
+        self.page.tables().compare(&LISTINGS, Some(&campaign.to_string()), records).await
     }
 
     /// Compares images.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn compare_media_images(
-        self,
-        store: &StoreKey,
-        said: Vec<MediaImage>,
-    ) -> Result<Compared, Error> {
+    pub async fn compare_media_images(&mut self, said: Vec<MediaImage>) -> Result<Compared, Error> {
         let records = said.into_iter().map(media::record).collect();
-        self.compare(store, &IMAGES, None, records).await
+        self.page.tables().compare(&IMAGES, None, records).await
     }
 
     /// Compares the store's profile.
@@ -83,44 +83,41 @@ impl Mirror<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn compare_profile(
-        self,
-        store: &StoreKey,
+        &mut self,
         session: StoreSession,
         page: Option<&StorePage>,
     ) -> Result<Compared, Error> {
-        self.compare(store, &PROFILES, None, vec![profile::whole_record(store, session, page)]).await
+        let records = vec![profile::whole_record(self.page.store_key(), session, page)];
+        self.page.tables().compare(&PROFILES, None, records).await
     }
+}
 
+impl TableWriter<'_, '_> {
     async fn compare(
-        self,
-        store: &StoreKey,
+        &mut self,
         table: &'static Table,
         parent: Option<&str>,
         records: Vec<Record>,
     ) -> Result<Compared, Error> {
-        let mut first: Vec<Value> = vec![store.as_str().into()];
-        if !matches!(table.scope, Scope::Store) {
-            first.push(parent.unwrap_or_default().into());
-        }
-        let live = self.database.fetch("read what is live", table.statements().live, first.clone()).await?;
-        let live: Vec<String> = live.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
-        let said: HashMap<String, ContentHash> =
-            records.into_iter().map(|record| (record.id, record.hash)).collect();
-        let known = table.statements().known;
-        let ids = said.keys().cloned().collect();
+        let records = last_of_each(records, |record| record.id.clone());
+        let live = self.live_ids(table, parent).await?;
+        let known = self.known_rows(table, parent, records.iter()).await?;
+        let hash =
+            |record: &Record| known.get(&record.id).filter(|(_, is_gone)| !is_gone).map(|(hash, _)| *hash);
+        let same = records.iter().filter(|record| hash(record) == Some(record.hash));
+        let edited = self.edited(table, parent, same).await?;
         let mut unlike = BTreeMap::new();
-        let mut missing = said.clone();
-        for row in self.database.fetch_in("look up rows", known, &first, ids).await? {
-            let (id, hash, is_gone) = (row.text(0)?, ContentHash::from_i64(row.int(1)?), row.truth(2)?);
-            if is_gone {
-                continue;
-            }
-            if missing.remove(&id).is_some_and(|said| said != hash) {
-                unlike.insert(Scope::feed_key(parent, &id), Unlike::Content);
-            }
+        for record in &records {
+            let how = match hash(record) {
+                None => Unlike::Missing,
+                Some(hash) if hash != record.hash => Unlike::Content,
+                Some(_) if edited.contains(&record.id) => Unlike::Edited,
+                Some(_) => continue,
+            };
+            unlike.insert(Scope::feed_key(parent, &record.id), how);
         }
-        unlike.extend(missing.into_keys().map(|id| (Scope::feed_key(parent, &id), Unlike::Missing)));
-        let surplus = live.iter().filter(|id| !said.contains_key(*id));
+        let said: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        let surplus = live.iter().filter(|id| !said.contains(id.as_str()));
         unlike.extend(surplus.map(|id| (Scope::feed_key(parent, id), Unlike::Surplus)));
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
         Ok(Compared { said: count(said.len()), mirrored: count(live.len()), unlike })

@@ -5,6 +5,7 @@ use espelho_model::{ContentHash, RawJson, person::Person, time::fixed_width};
 use crate::driver::Value;
 
 /// A row to mirror.
+#[derive(Clone)]
 pub(super) struct Record {
     pub(super) id: String,
     /// In the order of the table's columns.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error, Op,
     driver::Value,
-    mirror::{TableWriter, protected, rows::last_of_each},
+    mirror::{TableWriter, edited::Comparison, protected, rows::last_of_each},
 };
 
 impl Scope {
@@ -48,9 +48,15 @@ impl TableWriter<'_, '_> {
         }
         let seen = count(records.len());
         let known = self.known_rows(table, parent, records.iter()).await?;
+        let is_same =
+            |record: &Record| known.get(&record.id).is_some_and(|(hash, gone)| !gone && *hash == record.hash);
+        let edited = match self.page.compares_columns {
+            true => self.edited(table, parent, records.iter().filter(|record| is_same(record))).await?,
+            false => HashSet::new(),
+        };
         let op = |record: &Record| match known.get(&record.id) {
             None => Some(Op::Insert),
-            Some((hash, gone)) => (*gone || *hash != record.hash).then_some(Op::Update),
+            Some(_) => (!is_same(record) || edited.contains(&record.id)).then_some(Op::Update),
         };
         let changed: Vec<(Record, Op)> =
             records.into_iter().filter_map(|record| op(&record).map(|op| (record, op))).collect();
@@ -65,6 +71,29 @@ impl TableWriter<'_, '_> {
         }
         self.page.tx.insert(&table.statements().upsert, values).await?;
         Ok(counts)
+    }
+
+    /// Returns the ids of the rows whose columns are not those of these records: somebody has edited them.
+    pub(super) async fn edited(
+        &mut self,
+        table: &'static Table,
+        parent: Option<&str>,
+        records: impl Iterator<Item = &Record>,
+    ) -> Result<HashSet<String>, Error> {
+        let is_erased = self.is_erased(table, parent).await?;
+        let (mut ids, mut values) = (Vec::new(), Vec::new());
+        for record in records {
+            ids.push(record.id.clone());
+            let record = record.clone();
+            let record = if is_erased { record.without_person(table.values) } else { record };
+            self.append_values(&mut values, table, parent, record);
+        }
+        let within = match (table.scope, parent) {
+            (Scope::InKey(column), Some(parent)) => Some((column, parent.to_owned())),
+            _ => None,
+        };
+        let insert = &table.statements().upsert;
+        self.page.edited(Comparison { insert, values: &values, group: table.id, groups: ids, within }).await
     }
 
     /// True if the rows belong to an order whose person was erased.
@@ -129,15 +158,24 @@ impl TableWriter<'_, '_> {
         parent: Option<&str>,
         listed: &HashSet<String>,
     ) -> Result<u64, Error> {
+        let live = self.live_ids(table, parent).await?;
+        let missing = live.into_iter().filter(|id| !listed.contains(id)).collect();
+        self.mark_ids(table, parent, missing).await
+    }
+
+    /// Reads the ids of the rows of a scope that are not gone.
+    pub(super) async fn live_ids(
+        &mut self,
+        table: &'static Table,
+        parent: Option<&str>,
+    ) -> Result<Vec<String>, Error> {
         let mut values = vec![self.page.store_key().as_str().into()];
         if !matches!(table.scope, Scope::Store) {
             values.push(parent.unwrap_or_default().into());
         }
-        let live =
-            self.page.tx.fetch("read what is live", table.statements().live.to_owned(), values).await?;
-        let live: Vec<String> = live.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
-        let missing = live.into_iter().filter(|id| !listed.contains(id)).collect();
-        self.mark_ids(table, parent, missing).await
+        let sql = table.statements().live.to_owned();
+        let live = self.page.tx.fetch("read what is live", sql, values).await?;
+        live.iter().map(|row| row.text(0)).collect()
     }
 
     /// Marks live rows.
@@ -174,7 +212,7 @@ impl TableWriter<'_, '_> {
         Ok(live)
     }
 
-    async fn known_rows(
+    pub(super) async fn known_rows(
         &mut self,
         table: &'static Table,
         parent: Option<&str>,

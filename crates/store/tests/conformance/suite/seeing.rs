@@ -314,7 +314,7 @@ pub(crate) async fn the_words_on_rows_are_read_in_the_language_of_who_asks(world
             for (kind, key) in
                 [(IntentKind::Stock, "A/1"), (IntentKind::Price, "A/1"), (IntentKind::Command, "1")]
             {
-                let row = releases.intent_row(&minha_loja(), kind, key).await.unwrap().unwrap();
+                let row = releases.intent_row(minha_loja().as_str(), kind, key).await.unwrap().unwrap();
                 read.extend(row.error);
             }
             assert!(read.len() >= 2 * rows, "{state}: {read:?}");

@@ -60,7 +60,7 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
         world
             .store
             .releases()
-            .decide(&minha_loja(), IntentKind::Stock, "A/1", PushState::New, false)
+            .decide(minha_loja().as_str(), IntentKind::Stock, "A/1", PushState::New, false)
             .await
             .unwrap()
     );
@@ -83,7 +83,12 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
     gives(world, 1, r#"{"delta": 1}"#).await;
     world.tables.execute("UPDATE commands SET state = 'held', error_code = 'x'").await;
     assert!(
-        world.store.releases().decide(&key, IntentKind::Command, "1", PushState::New, true).await.unwrap()
+        world
+            .store
+            .releases()
+            .decide(key.as_str(), IntentKind::Command, "1", PushState::New, true)
+            .await
+            .unwrap()
     );
     let released = world.store.releases().release_of(&key, IntentKind::Command, "1").await.unwrap();
     let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();

@@ -64,6 +64,9 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         (_, RowState::Noted) => {
             text!("alarm-noted", count = count, words = words, code = cause, store = name)
         }
+        (Code::Held, _) if cause == "price_zero" => {
+            text!("alarm-held-zero", count = count, words = words, row = example, store = name)
+        }
         (Code::Held, _) => text!("alarm-held", count = count, words = words, row = example, store = name),
         (Code::Doubtful, _) => {
             text!("alarm-doubtful", count = count, words = words, row = example, store = name)

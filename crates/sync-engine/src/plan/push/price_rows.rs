@@ -12,10 +12,10 @@ use espelho_model::{
 use espelho_store::TierIntent;
 use rust_decimal::Decimal;
 
-use super::Message;
+use super::{Message, Verdict};
 use crate::plan::{
     guards::{Guards, PriceHeld},
-    tiers::{Package, Tier},
+    tiers::{Mode, Package, Tier},
 };
 
 /// Returns why the guards hold a row, and the price that results from it. `floor` is the SKU's own floor, where it has one.
@@ -96,6 +96,37 @@ pub fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
     Ok(Tier { min_quantity, price: row.price(), discount_percent: row.discount(), package })
 }
 
+/// A step that was refused, and the tiers of the product after it.
+#[derive(Clone, Debug)]
+pub struct RefusedStep {
+    /// The quantity from which its tier applies.
+    pub min_quantity: u32,
+    /// What the refusal means for a row.
+    pub verdict: Verdict,
+    /// How the product is priced.
+    pub mode: Mode,
+    /// Its tiers now.
+    pub current: Vec<Tier>,
+}
+
+/// Returns the verdict for each row after a refused step. A row whose tier is there is done, the row of the refused
+/// tier has the refusal, and the others say which tier they follow. A refused step that no row names concerns all.
+pub fn verdicts_after_refusal(rows: &[TierIntent], refused: &RefusedStep) -> Vec<Verdict> {
+    let is_refused = |row: &TierIntent| row.min_quantity == i64::from(refused.min_quantity);
+    if !rows.iter().any(is_refused) {
+        return vec![refused.verdict.clone(); rows.len()];
+    }
+    let verdict = |row: &TierIntent| match tier_of(row) {
+        _ if is_refused(row) => refused.verdict.clone(),
+        Ok(tier) if tier.is_met(refused.mode, &refused.current) => Verdict::Done(None),
+        _ => {
+            let text = text!("push-tier-refused", tier = refused.min_quantity);
+            Verdict::Failed(Message::new("tier_refused", text))
+        }
+    };
+    rows.iter().map(verdict).collect()
+}
+
 /// The words for a price that a guard holds.
 pub fn held_message(held: &PriceHeld, price: Decimal) -> Message {
     let price = Arg::Money(price);
@@ -145,6 +176,21 @@ mod tests {
     fn held(row: &TierIntent, floor: Option<&str>) -> Option<(PriceHeld, Decimal)> {
         let current = [tier(10, 50), tier(1, 100)];
         held_by_price_guard(&Guards::default(), floor.map(number), row, &current)
+    }
+
+    #[test]
+    fn after_a_refused_step_each_row_says_what_became_of_its_own_tier() {
+        let refusal = Verdict::Failed(Message::new("VALIDATION_ERROR", text!("push-price-zero")));
+        let rows = [row(1, Some("90"), None), row(10, Some("95"), None), row(50, Some("40"), None)];
+        let after = |min_quantity| {
+            let (mode, current) = (Mode::Manual, vec![tier(1, 90), tier(10, 50)]);
+            let refused = RefusedStep { min_quantity, verdict: refusal.clone(), mode, current };
+            verdicts_after_refusal(&rows, &refused)
+        };
+        let follows = Message::new("tier_refused", text!("push-tier-refused", tier = 10_u32));
+        assert_eq!(after(10), [Verdict::Done(None), refusal.clone(), Verdict::Failed(follows)]);
+        let all = vec![refusal.clone(); 3];
+        assert_eq!(after(30), all, "a tier that no row names could not be deleted");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::super::{
     command_context::CommandContext,
+    fields::FieldType,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
     refused::refused,
@@ -33,6 +34,10 @@ pub(super) struct CampaignOptIn;
 impl CommandHandler for CampaignOptIn {
     fn subject_key(&self, command: &Command) -> String {
         format!("campaign/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("publication_ids", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::super::{
     command_context::CommandContext,
+    fields::FieldType,
     handler::{CommandHandler, Settled},
     images::{Uploaded, no_path},
     journal::ExecutionResult,
@@ -31,6 +32,10 @@ pub(super) struct GalleryAdd;
 impl CommandHandler for GalleryAdd {
     fn subject_key(&self, command: &Command) -> String {
         format!("product/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("image_id", FieldType::Other), ("path", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -58,9 +63,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
         return services.products.unknown_sku(&cx.command.key).await;
     };
-    if cx.confirmed("gallery.add").is_some() {
+    if let Some(effect) = cx.confirmed("gallery.add") {
         services.products.refresh(&product).await?;
-        return Ok(Verdict::Done(None));
+        let added = read::<GalleryEvidence>(effect).ok();
+        return Ok(Verdict::Done(added.map(|added| json!({"image_id": added.image}))));
     }
     let uploaded = match (cx.data["image_id"].as_str(), cx.data["path"].as_str()) {
         (Some(id), _) => services.images.reupload_if_expiring(cx, id).await?,

@@ -16,16 +16,14 @@ use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        command_context::CommandContext,
-        handler::{CommandHandler, Settled},
-        journal::ExecutionResult,
-        label_files::{fetches, format_off, when_files_are_there},
-        refused::refused,
-        services::Services,
-    },
-    fields::{FieldType, check_fields},
+use super::super::{
+    command_context::CommandContext,
+    fields::FieldType,
+    handler::{CommandHandler, Settled},
+    journal::ExecutionResult,
+    label_files::{fetches, format_off, when_files_are_there},
+    refused::refused,
+    services::Services,
 };
 use crate::{
     Error,
@@ -46,6 +44,10 @@ pub(super) struct LabelsGenerate;
 impl CommandHandler for LabelsGenerate {
     fn subject_key(&self, command: &Command) -> String {
         format!("order/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&FIELDS)
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -75,11 +77,6 @@ impl CommandHandler for LabelsGenerate {
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let number = OrderNumber::new(cx.command.key.clone());
-    if !cx.data.is_null()
-        && let Err(problem) = check_fields(&cx.data, &FIELDS)
-    {
-        return Ok(Verdict::Failed(invalid(problem)));
-    }
     let desired = match cx.data.get("format").map(|format| format.as_str()) {
         None => None,
         Some(Some(format)) => Some(LabelFormat::new(format)),

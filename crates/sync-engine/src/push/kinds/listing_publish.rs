@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::super::{
-    command_context::CommandContext, handler::CommandHandler, journal::ExecutionResult, refused::refused,
-    services::Services,
+    command_context::CommandContext, fields::FieldType, handler::CommandHandler, journal::ExecutionResult,
+    refused::refused, services::Services,
 };
 use crate::{
     Error,
@@ -26,6 +26,10 @@ pub(super) struct ListingPublish;
 impl CommandHandler for ListingPublish {
     fn subject_key(&self, command: &Command) -> String {
         format!("listing/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::super::{
     command_context::CommandContext,
+    fields::FieldType,
     handler::{CommandHandler, Settled},
     images::{Uploaded, no_path},
     services::Services,
@@ -25,6 +26,10 @@ pub(super) struct MediaUpload;
 impl CommandHandler for MediaUpload {
     fn subject_key(&self, command: &Command) -> String {
         format!("command/{}", command.id)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("path", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

@@ -1,7 +1,6 @@
 //! The kinds of commands: a file for each, and the one registry from which everything else about a kind follows.
 
 mod campaign_opt_in;
-mod fields;
 mod gallery_add;
 mod labels_generate;
 mod listing_create;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::{
     command_context::CommandContext,
+    fields::FieldType,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
     refused::refused,
@@ -31,6 +32,14 @@ pub(super) struct OrderNotes;
 impl CommandHandler for OrderNotes {
     fn subject_key(&self, command: &Command) -> String {
         format!("order/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[
+            ("notes", FieldType::Other),
+            ("base", FieldType::TextOrNull),
+            ("force", FieldType::FlagOrNull),
+        ])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

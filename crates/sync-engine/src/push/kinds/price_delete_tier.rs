@@ -6,8 +6,8 @@ use espelho_store::Command;
 use futures_util::future::BoxFuture;
 
 use super::super::{
-    command_context::CommandContext, handler::CommandHandler, price_requests::current_tiers,
-    services::Services,
+    command_context::CommandContext, fields::FieldType, handler::CommandHandler,
+    price_requests::current_tiers, services::Services,
 };
 use crate::{
     Error,
@@ -23,6 +23,10 @@ pub(super) struct PriceDeleteTier;
 impl CommandHandler for PriceDeleteTier {
     fn subject_key(&self, command: &Command) -> String {
         format!("prices/{}", command.key)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("min_quantity", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -58,8 +62,9 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let detail = services.products.read(&product).await?;
     let desired: Vec<Tier> =
         current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
-    let verdict =
+    let applied =
         services.prices.apply_tiers(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
+    let verdict = applied.unwrap_or_else(|refused| refused.verdict);
     if verdict == Verdict::Done(None) {
         services
             .context

@@ -8,14 +8,15 @@ use espelho_store::Command;
 use futures_util::future::BoxFuture;
 
 use super::{
-    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
-    fields::{FieldType, check_fields},
+    super::{
+        command_context::CommandContext, fields::FieldType, handler::CommandHandler, services::Services,
+    },
     price_list_fields::mirror_and_finish,
     send_once::send_once,
 };
 use crate::{
     Error,
-    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+    plan::push::{Verdict, evidence::EvidenceKind},
 };
 
 /// `price_list.create`.
@@ -24,6 +25,10 @@ pub(super) struct PriceListCreate;
 impl CommandHandler for PriceListCreate {
     fn subject_key(&self, command: &Command) -> String {
         format!("command/{}", command.id)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("name", FieldType::Text), ("mode", FieldType::Text)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -44,9 +49,6 @@ impl CommandHandler for PriceListCreate {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
-    if let Err(problem) = check_fields(&cx.data, &[("name", FieldType::Text), ("mode", FieldType::Text)]) {
-        return Ok(Verdict::Failed(invalid(problem)));
-    }
     let text = |name: &'static str| cx.data[name].as_str().unwrap_or_default().to_owned();
     let build = || -> Result<ApiRequest, Invalid> {
         let name = PriceListName::new("name", text("name"))?;

@@ -9,8 +9,12 @@ use espelho_store::Command;
 use futures_util::future::BoxFuture;
 
 use super::{
-    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
-    fields::{FieldType, check_fields, whole},
+    super::{
+        command_context::CommandContext,
+        fields::{FieldType, whole},
+        handler::CommandHandler,
+        services::Services,
+    },
     price_list_fields::mirror_and_finish,
     send_once::send_once,
 };
@@ -35,6 +39,10 @@ impl CommandHandler for PriceListUpdate {
         format!("price_list/{}", command.key)
     }
 
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&FIELDS)
+    }
+
     fn evidence(&self) -> Option<EvidenceKind> {
         None
     }
@@ -56,9 +64,6 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let Some(list) = list_id(&cx.command.key) else {
         return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
     };
-    if let Err(problem) = check_fields(&cx.data, &FIELDS) {
-        return Ok(Verdict::Failed(invalid(problem)));
-    }
     let build = || -> Result<ApiRequest, Invalid> {
         let name = cx.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
         let mode = cx.data["mode"].as_str().map(PriceListMode::parse).transpose()?;

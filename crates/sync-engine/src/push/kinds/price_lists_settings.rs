@@ -8,7 +8,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
+    super::{
+        command_context::CommandContext, fields::FieldType, handler::CommandHandler, services::Services,
+    },
     send_once::{done, send_once},
 };
 use crate::{
@@ -22,6 +24,10 @@ pub(super) struct PriceListsSettings;
 impl CommandHandler for PriceListsSettings {
     fn subject_key(&self, _: &Command) -> String {
         "price_lists".to_owned()
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("price_lists_enabled", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

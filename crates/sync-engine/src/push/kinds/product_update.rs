@@ -69,6 +69,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         Ok(changes) => changes,
         Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
     };
+    let request = match Update::new(changes) {
+        Ok(update) => update.request(&product),
+        Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
+    };
     if shows(&cx.data, &services.products.read(&product).await?) {
         return Ok(Verdict::Done(None));
     }
@@ -76,10 +80,6 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         let message = Message::new("not_as_sent", text!("push-product-not-as-sent"));
         return Ok(Verdict::Failed(message));
     }
-    let request = match Update::new(changes) {
-        Ok(update) => update.request(&product),
-        Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
-    };
     let data = cx.data.as_object().cloned().unwrap_or_default();
     let effect = cx.effect(&request, &UpdateEvidence { product: product.as_str().to_owned(), data });
     match services.journal.execute_once(effect, &cx.intent(), &request).await? {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::super::{
     command_context::CommandContext,
+    fields::FieldType,
     handler::{CommandHandler, Settled, Unsettled},
     journal::ExecutionResult,
     refused::refused,
@@ -54,6 +55,10 @@ impl CommandHandler for StockAdjust {
 
     fn has_keys_in_data(&self) -> bool {
         true
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[("location_id", FieldType::Other), ("delta", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -123,10 +128,11 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let from = services.context.clock.now();
     let detail = services.products.read(&product).await?;
     let until = services.context.clock.now();
-    let Some(level) = detail.product.stock.iter().find(|level| level.location_id == location) else {
+    let level = detail.product.stock.iter().find(|level| level.location_id == location);
+    if level.is_none() && !is_location(services, &location).await? {
         return Ok(Verdict::Failed(invalid(text!("value-no-stock-there", location = location.as_str()))));
-    };
-    let before = level.quantity.unwrap_or_default();
+    }
+    let before = level.and_then(|level| level.quantity).unwrap_or_default();
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
     }
@@ -159,6 +165,12 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         ExecutionResult::Refused(error) => refused(error),
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }
+}
+
+/// Says whether the store has a location: a product that has no stock there yet has none of it.
+async fn is_location(services: &Services<'_>, location: &LocationId) -> Result<bool, Error> {
+    let known = services.context.store.mirror().location_ids(&services.context.key).await?;
+    Ok(known.contains(location))
 }
 
 /// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land
@@ -202,7 +214,8 @@ async fn read_stable_stock(
     let quantity = async || -> Result<Option<[Decimal; 2]>, Error> {
         let stock = services.client.products().stock(&product, &sku).await?.value;
         let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
-        Ok(level.and_then(|level| level.quantity).map(|quantity| [quantity, total_of(&stock.levels)]))
+        let quantity = level.map_or(Some(Decimal::ZERO), |level| level.quantity);
+        Ok(quantity.map(|quantity| [quantity, total_of(&stock.levels)]))
     };
     let mut before = quantity().await?;
     for _ in 0..READINGS {

@@ -13,10 +13,10 @@ use serde_json::Value;
 use super::{
     super::{
         command_context::CommandContext,
+        fields::FieldType,
         handler::{CommandHandler, Settled},
         services::Services,
     },
-    fields::{FieldType, check_fields},
     send_once::{done, send_once},
 };
 use crate::{
@@ -24,7 +24,6 @@ use crate::{
     plan::push::{
         Verdict,
         evidence::{EvidenceKind, read, write},
-        invalid,
         store_page::{self, PageEvidence},
     },
 };
@@ -43,6 +42,10 @@ pub(super) struct StorePageUpdate;
 impl CommandHandler for StorePageUpdate {
     fn subject_key(&self, _: &Command) -> String {
         "store_page".to_owned()
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&FIELDS)
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -67,11 +70,6 @@ impl CommandHandler for StorePageUpdate {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
-    if cx.confirmed(cx.kind.as_str()).is_none()
-        && let Err(problem) = check_fields(&cx.data, &FIELDS)
-    {
-        return Ok(Verdict::Failed(invalid(problem)));
-    }
     let evidence = write(&PageEvidence(cx.data.as_object().cloned().unwrap_or_default()));
     let request = page_request(&cx.data);
     let sent = send_once(services, cx, cx.kind.as_str(), Some(evidence), request).await?;
@@ -108,7 +106,7 @@ fn change<T>(
     match data.get(name) {
         Some(Value::String(text)) => read(text).map(Change::Set),
         Some(Value::Null) => Ok(Change::Clear),
-        // `check_fields` lets no other type pass.
+        // the check of the fields lets no other type pass.
         Some(_) | None => Ok(Change::Leave),
     }
 }

@@ -7,7 +7,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
+    super::{
+        command_context::CommandContext, fields::FieldType, handler::CommandHandler, services::Services,
+    },
     send_once::{done, send_once},
 };
 use crate::{
@@ -21,6 +23,10 @@ pub(super) struct WebhookTest;
 impl CommandHandler for WebhookTest {
     fn subject_key(&self, command: &Command) -> String {
         format!("command/{}", command.id)
+    }
+
+    fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
+        Some(&[])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {

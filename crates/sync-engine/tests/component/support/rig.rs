@@ -363,7 +363,8 @@ impl Rig {
         let state = if decision == Decision::Ignore { PushState::Ignored } else { PushState::New };
         let store = StoreKey::new(STORE).unwrap();
         let lifts_guards = decision == Decision::Release;
-        let found = self.parts.store.releases().decide(&store, kind, key, state, lifts_guards).await.unwrap();
+        let found =
+            self.parts.store.releases().decide(store.as_str(), kind, key, state, lifts_guards).await.unwrap();
         assert!(found, "there is no row {key} to decide about");
         self.written.notify_one();
     }

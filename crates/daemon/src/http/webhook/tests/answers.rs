@@ -57,6 +57,7 @@ async fn only_one_whole_signature_of_these_very_bytes_counts() {
         header(&right["sha256=".len()..]),
         header(&right.replace("sha256", "sha512")),
         header(&right.replace("sha256=", "SHA256=")),
+        header(&format!("sha256={}", right["sha256=".len()..].to_ascii_uppercase())),
         header(&format!("{right},{right}")),
         header(&format!("sha256={}", "z".repeat(64))),
         twice(&right, &right),
@@ -66,10 +67,7 @@ async fn only_one_whole_signature_of_these_very_bytes_counts() {
         assert_eq!(receiving.status(request).await, 401, "{}", String::from_utf8_lossy(request));
     }
     assert!(receiving.world.inbox().await.is_empty());
-    let upper = format!("sha256={}", right["sha256=".len()..].to_ascii_uppercase());
-    for good in [right.as_str(), &upper] {
-        assert_eq!(receiving.status(header(good)).await, 200);
-    }
+    assert_eq!(receiving.status(header(&right)).await, 200);
 }
 
 // withstands: F041

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What the value of a field may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldType {
+pub(crate) enum FieldType {
     /// A text.
     Text,
     /// A text, or `null`, which clears it.
@@ -35,11 +35,14 @@ impl FieldType {
 }
 
 /// Checks that each field of a command's data is known and has its type.
-pub(super) fn check_fields(data: &Value, known: &[(&str, FieldType)]) -> Result<(), Text> {
+pub(crate) fn check_fields(data: &Value, known: &[(&str, FieldType)]) -> Result<(), Text> {
     let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     for (name, value) in fields {
         let Some((_, own)) = known.iter().find(|(known, _)| known == name) else {
             let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            if known.is_empty() {
+                return Err(text!("value-no-fields", field = name));
+            }
             return Err(text!("value-unknown-field-of", field = name, known = known.join(", ")));
         };
         if !own.takes(value) {
@@ -50,7 +53,7 @@ pub(super) fn check_fields(data: &Value, known: &[(&str, FieldType)]) -> Result<
 }
 
 /// Reads a whole number of 0 or more, from a number or from text.
-pub(super) fn whole(value: &Value) -> Option<u32> {
+pub(crate) fn whole(value: &Value) -> Option<u32> {
     let text = value.as_str().and_then(|text| text.trim().parse().ok());
     text.or_else(|| value.as_u64().and_then(|number| u32::try_from(number).ok()))
 }
@@ -112,6 +115,8 @@ mod tests {
             let refused = check_fields(&data, &KNOWN).unwrap_err().message(Locale::default());
             assert!(refused.contains(field), "{data}: {refused}");
         }
+        let refused = check_fields(&json!({"x": 1}), &[]).unwrap_err().message(Locale::default());
+        assert!(refused.contains('x'), "{refused}");
         for data in [json!(null), json!([]), json!("x"), json!(7)] {
             assert!(check_fields(&data, &KNOWN).is_err(), "{data}");
         }

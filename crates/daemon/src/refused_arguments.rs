@@ -1,0 +1,107 @@
+//! What the command line's parser refuses, in the catalogue's words: the parser itself speaks English only.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use espelho_model::{text, text::Text};
+
+/// Returns a parse error in the catalogue's words; `None` for one that is none, such as a request for help, and for one
+/// that nobody makes.
+pub(crate) fn in_words(error: &clap::Error, command: &str) -> Option<Text> {
+    let of = |kind: ContextKind| error.get(kind).map(words).unwrap_or_default();
+    let help = format!("{command} --help");
+    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    Some(match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let similar = of(ContextKind::SuggestedArg);
+            text!("help-unknown-argument", argument = argument, similar = or_none(similar), help = help)
+        }
+        ErrorKind::InvalidSubcommand => {
+            let (name, similar) = (of(ContextKind::InvalidSubcommand), of(ContextKind::SuggestedSubcommand));
+            text!("help-unknown-command", name = name, similar = or_none(similar), help = help)
+        }
+        ErrorKind::InvalidValue if value.is_empty() => {
+            text!("help-value-missing", argument = argument, help = help)
+        }
+        ErrorKind::InvalidValue => {
+            let known = of(ContextKind::ValidValue);
+            text!("help-not-among", argument = argument, value = value, known = known, help = help)
+        }
+        ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            text!("help-wrong-value", argument = argument, value = value, why = why, help = help)
+        }
+        ErrorKind::MissingRequiredArgument => {
+            text!("help-argument-missing", arguments = argument, help = help)
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = of(ContextKind::PriorArg);
+            text!("help-conflict", argument = argument, other = other, help = help)
+        }
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            text!("help-command-missing", help = help)
+        }
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            text!("help-value-missing", argument = argument, help = help)
+        }
+        ErrorKind::TooManyValues => {
+            text!("help-value-surplus", argument = argument, value = value, help = help)
+        }
+        _ => return None,
+    })
+}
+
+/// The text of a context; a list is separated by commas.
+fn words(value: &ContextValue) -> String {
+    match value {
+        ContextValue::String(one) => one.clone(),
+        ContextValue::Strings(all) => all.join(", "),
+        _ => String::new(),
+    }
+}
+
+/// The word by which the catalogue tells that there is nothing.
+fn or_none(text: String) -> String {
+    if text.is_empty() { "none".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use espelho_model::text::{Language, Locale};
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn refused(line: &[&str]) -> String {
+        let arguments = ["espelho"].iter().chain(line);
+        let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
+        let text = in_words(&error, "espelho").unwrap_or_else(|| panic!("{line:?}: {error}"));
+        let locale = Locale::of(Language::Portuguese);
+        format!("{} | {}", text.message(locale), text.next(locale).unwrap_or_default())
+    }
+
+    #[test]
+    fn what_people_mistype_is_said_in_their_language_with_the_next_step() {
+        for (line, expected) in [
+            (&["status", "--sotre", "a"][..], "argumento desconhecido: --sotre; parecido: --store"),
+            (&["status", "--zzz"], "argumento desconhecido: --zzz"),
+            (&["statsu"], "comando desconhecido: statsu; parecido: status"),
+            (&["zzzzzz"], "comando desconhecido: zzzzzz"),
+            (&["--resync", "--since", "ontem"], "“ontem” não serve para --since <DATE>"),
+            (&["pause", "--only", "tudo", "--for", "1h"], "“tudo” não é um valor de --only <PART>"),
+            (&["retry"], "falta: "),
+            (&["status", "--store"], "falta o valor de --store <KEY>"),
+            (&["retry", "stock", "A/1", "--all"], "não vai junto com"),
+            (&["webhook"], "falta o comando"),
+        ] {
+            let said = refused(line);
+            assert!(said.starts_with(expected) || said.contains(expected), "{line:?}: {said}");
+            assert!(said.ends_with("| espelho --help"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_request_for_help_is_no_mistake() {
+        let error = Cli::command().try_get_matches_from(["espelho", "--help"]).unwrap_err();
+        assert_eq!(in_words(&error, "espelho"), None);
+    }
+}
