@@ -257,7 +257,8 @@ impl Transport {
         answer: &Answer,
         retry_after: Option<&str>,
     ) -> Error {
-        let now = self.clock.now();
+        // A date in the header is by the server's clock.
+        let now = answer.date.unwrap_or_else(|| self.clock.now());
         let after = match status {
             StatusCode::TOO_MANY_REQUESTS => {
                 self.counters.rate_limited.fetch_add(1, Ordering::Relaxed);

@@ -31,8 +31,8 @@ use crate::{
 const LEASE_RETRY: Duration = Duration::from_secs(5);
 /// The pause before a store whose work ended with an error is worked on again.
 const WORK_RETRY: Duration = Duration::from_secs(15);
-/// The pause before a refused credential is tried again.
-const LOGIN_RETRY: Duration = Duration::from_secs(300);
+/// The pause before a refused credential is tried again: its alarm ends within a minute of its cause.
+const LOGIN_RETRY: Duration = Duration::from_secs(50);
 
 /// The longest pause before a store whose work panicked is worked on again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -173,8 +173,8 @@ impl StoreTask {
         std::future::pending::<()>().await;
     }
 
-    /// Waits before the work is tried again. A refused credential is tried rarely: each login may end another program's
-    /// token, and the marketplace counts logins. A changed password file restarts the work by itself.
+    /// Waits before the work is tried again. A refused credential is tried about once a minute: the marketplace counts
+    /// logins. A changed password file restarts the work by itself.
     async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem, panics: u32) {
         let retry = async {
             let pause = match problem.code.as_str() {

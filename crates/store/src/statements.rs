@@ -235,6 +235,7 @@ const PLAIN: &[&str] = &[
     tokens::LOGINS,
     tokens::RECORD,
     tracking::WRITE,
+    tracking::SHIPMENTS_OF_ORDER,
     intents::commands::ANSWER,
     intents::commands::PRUNABLE,
     intents::commands::PRUNE,

@@ -13,7 +13,8 @@ use super::{
 const DEEPEST: usize = 3;
 
 /// Returns the rows of a payload: the payload itself if it is a list, otherwise the list under the first of `names`
-/// in it. `data` always counts as a name, because a listing may be paginated.
+/// in it. `data` always counts as a name, because a listing may be paginated. A named list that is null is empty: a
+/// field that does not apply is null (API document, "Order").
 pub(crate) fn rows<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a RawValue>, BodyError> {
     find(json, names, DEEPEST)?.ok_or_else(|| {
         let name = names.first().unwrap_or(&"data");
@@ -27,7 +28,9 @@ fn find<'a>(json: &'a str, names: &[&str], depth: usize) -> Result<Option<Vec<&'
     }
     let members: BTreeMap<String, Field<'a>> = object(json)?;
     let inner = names.iter().chain([&"data"]).find_map(|&name| members.get(name).copied().flatten());
+    let is_null = || names.iter().any(|&name| members.get(name).is_some_and(Option::is_none));
     match inner {
+        None if is_null() => Ok(Some(Vec::new())),
         Some(inner) if depth > 0 && inner.get().starts_with(['[', '{']) => {
             find(inner.get(), names, depth - 1)
         }
@@ -75,6 +78,10 @@ mod tests {
         ] {
             let found = rows(json, &["timeline", "events"]).unwrap_or_else(|e| panic!("{json}: {e:?}"));
             assert_eq!(found.iter().map(|row| row.get()).collect::<Vec<_>>(), [r#"{"id":1}"#], "{json}");
+        }
+        for json in [r#"{"events":null}"#, r#"{"timeline":null,"meta":{}}"#] {
+            let found = rows(json, &["timeline", "events"]).unwrap_or_else(|e| panic!("{json}: {e:?}"));
+            assert!(found.is_empty(), "{json}");
         }
         for json in [r#"{"others":[]}"#, r#"{"events":3}"#, "{}", "3"] {
             assert!(rows(json, &["events"]).is_err(), "{json}");

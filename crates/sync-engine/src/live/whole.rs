@@ -24,8 +24,16 @@ pub(crate) async fn all<'a, T: PartialEq + Send>(
     page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
 ) -> Result<Whole<T>, ApiError> {
     let mut whole = Whole { rows: Vec::new(), is_complete: true };
+    let mut per_page = Some(PER_PAGE);
     for page in 1..=MOST_PAGES {
-        let read = page_of(Paging { page, per_page: Some(PER_PAGE) }).await?;
+        let read = match page_of(Paging { page, per_page }).await {
+            // The document names a size for some of these listings only as a default.
+            Err(ApiError::Refused { status: 400 | 422, .. }) if page == 1 => {
+                per_page = None;
+                page_of(Paging { page, per_page }).await?
+            }
+            answered => answered?,
+        };
         whole.is_complete &= read.rows_without_id == 0;
         let rows: Vec<T> = read.rows.into_iter().map(|row| row.value).collect();
         let is_end = is_last_page(page, rows.len(), &read.meta);

@@ -14,7 +14,10 @@ use serde_json::Value;
 use super::{command_context::CommandContext, services::Services};
 use crate::{
     Error,
-    plan::push::{Message, Verdict},
+    plan::push::{
+        Message, Verdict,
+        labels::{lacks_format, not_made},
+    },
 };
 
 /// The time within which files arrive that nothing blocks, even if a month's other files are fetched before them.
@@ -50,6 +53,12 @@ pub(super) async fn when_files_are_there(
         let is_desired = desired.is_none_or(|desired| format == Some(desired));
         label.is_ready == Some(true) && is_desired && format.is_some_and(|format| fetches(services, format))
     };
+    let is_wanted =
+        |format: &LabelFormat| desired.is_none_or(|desired| format == desired) && fetches(services, format);
+    let has_files = services.context.labels.is_some();
+    if has_files && shipments.iter().any(|shipment| lacks_format(&shipment.labels, is_wanted)) {
+        return Ok(Verdict::Failed(not_made(true)));
+    }
     let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
     let known = match &services.context.labels {
         Some(_) => services.context.store.label_files().label_files_of(&services.context.key, number).await?,

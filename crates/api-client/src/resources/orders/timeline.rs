@@ -86,6 +86,12 @@ struct MetadataWire<'a> {
     new_status: Field<'a>,
     #[serde(borrow)]
     to: Field<'a>,
+    #[serde(borrow)]
+    from_status: Field<'a>,
+    #[serde(borrow)]
+    previous_status: Field<'a>,
+    #[serde(borrow)]
+    to_status: Field<'a>,
 }
 
 pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, BodyError> {
@@ -109,11 +115,21 @@ fn read_event(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option
         description: read.text("events[].description", wire.description.or(wire.message).or(wire.title)),
         old_status: read.text(
             "events[].old_status",
-            wire.old_status.or(wire.from_status).or(told.old_status).or(told.from),
+            wire.old_status
+                .or(wire.from_status)
+                .or(told.old_status)
+                .or(told.from)
+                .or(told.from_status)
+                .or(told.previous_status),
         ),
         new_status: read.text(
             "events[].new_status",
-            wire.new_status.or(wire.to_status).or(wire.status).or(told.new_status).or(told.to),
+            wire.new_status
+                .or(wire.to_status)
+                .or(wire.status)
+                .or(told.new_status)
+                .or(told.to)
+                .or(told.to_status),
         ),
         author_type: read.text("events[].author_type", wire.author_type),
         author_name: read.text("events[].author_name", wire.author_name),

@@ -150,7 +150,19 @@ fn would_be_discarded() -> Message {
     Message::new("labels_would_be_discarded", text)
 }
 
-fn not_made(has_failed: bool) -> Message {
+/// Says whether a wanted format could not be made: what is ready in another format does not replace it.
+pub fn lacks_format(labels: &[ShipmentLabel], is_wanted: impl Fn(&LabelFormat) -> bool) -> bool {
+    let is_ready = |format: &LabelFormat| {
+        labels.iter().any(|label| label.is_ready == Some(true) && label.format.as_ref() == Some(format))
+    };
+    labels
+        .iter()
+        .filter(|label| label.status.as_deref() == Some("error"))
+        .any(|label| label.format.as_ref().is_some_and(|format| is_wanted(format) && !is_ready(format)))
+}
+
+/// The words for labels that were not made: one has failed, or they are late.
+pub fn not_made(has_failed: bool) -> Message {
     let text = match has_failed {
         true => text!("push-labels-failed", regenerate = REGENERATE),
         false => text!("push-labels-late", regenerate = REGENERATE),
@@ -213,6 +225,22 @@ mod tests {
             Action::Poll => "poll",
             Action::Generate => "generate",
         }
+    }
+
+    #[test]
+    fn a_format_that_failed_is_not_replaced_by_another_one_that_is_ready() {
+        let lacks = |statuses, wanted: &[LabelFormat]| {
+            lacks_format(&of(statuses).labels, |format| wanted.contains(format))
+        };
+        let (a4, zebra, both) =
+            ([LabelFormat::A4], [LabelFormat::Zebra], [LabelFormat::A4, LabelFormat::Zebra]);
+        assert!(lacks(["completed", "error"], &zebra));
+        assert!(lacks(["completed", "error"], &both));
+        assert!(!lacks(["completed", "error"], &a4), "nobody wants the other one");
+        assert!(!lacks(["completed", "processing"], &both), "it may still come");
+        assert!(!lacks(["completed", "completed"], &both));
+        let twice = vec![label("1", LabelFormat::A4, "error"), label("2", LabelFormat::A4, "completed")];
+        assert!(!lacks_format(&twice, |_| true), "it was made again");
     }
 
     #[test]

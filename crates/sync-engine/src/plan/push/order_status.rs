@@ -127,7 +127,7 @@ pub fn wait_without_news(given_at: Option<DateTime<Utc>>, now: DateTime<Utc>) ->
 
 /// True where an order still waits for an invoice: it was not moved on, and has no current document.
 pub fn still_waits_for_invoice(order: &Order, has_current_document: bool) -> bool {
-    order.status.as_deref() == Some("preparing") && !has_current_document
+    matches!(order.status.as_deref(), Some("paid" | "preparing")) && !has_current_document
 }
 
 /// The status in which an order is after a transition: goods that are there make it an ordinary paid one (API document,
@@ -401,6 +401,7 @@ pub(crate) mod tests {
     #[test]
     fn an_order_in_preparation_without_a_document_waits() {
         assert!(still_waits_for_invoice(&order("preparing"), false));
+        assert!(still_waits_for_invoice(&order("paid"), false), "a document is not even issued yet");
         assert!(!still_waits_for_invoice(&order("preparing"), true));
         assert!(!still_waits_for_invoice(&order("ready_to_ship"), false));
     }

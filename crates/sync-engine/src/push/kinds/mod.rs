@@ -194,6 +194,7 @@ mod tests {
             ("product.update", "A", "", "product/A"),
             ("stock.adjust", "A", r#"{"location_id": 1}"#, "stock/A/1"),
             ("stock.adjust", "A", r#"{"location_id": "1"}"#, "stock/A/1"),
+            ("stock.adjust", "A  ", r#"{"location_id": 1}"#, "stock/A/1"),
             ("price.delete_tier", "A", "", "prices/A"),
             ("media.upload", "foto", "", "command/7"),
             ("gallery.add", "A", "", "product/A"),

@@ -203,7 +203,12 @@ async fn still_waits(
     if !is_changed {
         // The order may have moved on without us.
         let order = services.client.orders().get(number).await?.value;
-        let fiscal = services.client.orders().fiscal(number).await?.value;
+        let fiscal = match services.client.orders().fiscal(number).await {
+            Ok(fiscal) => fiscal.value,
+            // The marketplace answers so where there is no document yet.
+            Err(error) if error.is_absent() => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
         if still_waits_for_invoice(&order, fiscal.iter().any(|document| document.is_current)) {
             let until = now + without_news(services, cx);
             services.invoices.note(id, documents, until);

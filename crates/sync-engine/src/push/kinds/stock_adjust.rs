@@ -50,7 +50,8 @@ impl CommandHandler for StockAdjust {
         let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
         let location =
             data["location_id"].as_str().map_or_else(|| data["location_id"].to_string(), str::to_owned);
-        format!("stock/{}/{location}", command.key)
+        // Without the blanks of a padded column, as the product is looked up: one level has one key.
+        format!("stock/{}/{location}", command.key.trim())
     }
 
     fn has_keys_in_data(&self) -> bool {
@@ -114,7 +115,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         Ok(movement) => movement,
         Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
     };
-    let sku = Sku::new(cx.command.key.clone());
+    let sku = Sku::new(cx.command.key.trim());
     let Some(product) = services.products.by_sku(sku.as_str()).await? else {
         return services.products.unknown_sku(sku.as_str()).await;
     };
