@@ -72,9 +72,6 @@ pub(crate) trait Login: Send + Sync {
 
     /// Resolves when a login that waits must be cancelled.
     fn closing(&self) -> BoxFuture<'_, ()>;
-
-    /// The error of a login that was cancelled.
-    fn stopped(&self) -> Error;
 }
 
 /// Hands out the token, and renews it with one login at a time.
@@ -247,7 +244,7 @@ impl TokenKeeper {
         tokio::select! {
             biased;
             () = self.clock.sleep(wait) => Ok(()),
-            () = self.login.closing() => Err(self.login.stopped()),
+            () = self.login.closing() => Err(Error::Stopped { request: "POST /api/integration/auth".to_owned() }),
         }
     }
 

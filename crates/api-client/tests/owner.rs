@@ -8,8 +8,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use chrono::TimeDelta;
 use espelho_api_client::{Class, Error, error::BoxedError, limit::BoxFuture, owner::Owner};
-use espelho_model::OrderNumber;
+use espelho_model::{Clock as _, OrderNumber};
 use support::bench;
 
 /// An owner whose state the test sets.
@@ -102,4 +103,17 @@ async fn a_store_that_is_given_back_makes_the_calls_that_have_a_slot_and_gives_u
     assert!(error.is_stopped() && error.is_not_ours() && error.was_never_sent(), "{error}");
     assert_eq!((error.class(), error.code().as_str()), (Class::Permanent, "stopped"));
     assert_eq!(bench.sent(), sent);
+}
+
+#[tokio::test]
+async fn a_login_that_waits_for_its_limit_is_given_up_when_the_work_stops() {
+    let bench = bench(Vec::new()).await;
+    let client = bench.client.clone().owned_by(Arc::new(Closing));
+    let now = bench.clock.now();
+    let attempts = (0..5).map(|n| (now - TimeDelta::seconds(n), "renewal".to_owned()));
+    bench.memory.logins.lock().unwrap().extend(attempts);
+    bench.clock.stands_still.store(true, Ordering::SeqCst);
+    let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(error.is_stopped() && error.was_never_sent(), "{error}");
+    assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (0, 0));
 }

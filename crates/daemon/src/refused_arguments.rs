@@ -1,4 +1,4 @@
-//! What the command line's parser refuses, in the catalogue's words: the parser itself speaks English only.
+//! Puts the refusals of the command line's parser into the catalogue's words: the parser itself speaks English only.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use espelho_model::{text, text::Text};

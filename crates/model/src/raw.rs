@@ -44,7 +44,7 @@ impl RawJson {
     }
 }
 
-/// Doubles the backslash of every `\uXXXX` escape that a database text cannot hold. Borrows the text if there is
+/// Doubles the backslash of every Unicode escape that a database text cannot hold. Borrows the text if there is
 /// none.
 pub fn storable(json: &str) -> Cow<'_, str> {
     if !json.contains("\\u") {
@@ -97,7 +97,7 @@ fn escape_length(bytes: &[u8], at: usize) -> Escape {
     }
 }
 
-/// Returns the code unit of the `\uXXXX` escape at `at`, if there is one.
+/// Returns the code unit of the Unicode escape (`\u` and four digits) at `at`, if there is one.
 fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
     let escape = bytes.get(at..at + 6)?;
     let digits = escape.strip_prefix(b"\\u")?;

@@ -9,7 +9,6 @@ macro_rules! vocabulary {
         pub(crate) enum $name { $($variant),+ }
 
         impl $name {
-            #[allow(dead_code, reason = "not every list of words is published")]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The value on the wire.
@@ -28,7 +27,7 @@ macro_rules! vocabulary {
             }
 
             pub(crate) fn parse(text: &str) -> Option<Self> {
-                match text { $($wire => Some(Self::$variant),)+ _ => None }
+                Self::ALL.iter().copied().find(|value| value.wire() == text)
             }
 
             /// This value's bit in a set of values.

@@ -71,11 +71,6 @@ impl Login for Credential {
     fn closing(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.transport.owner.closing())
     }
-
-    fn stopped(&self) -> Error {
-        let request = login_request(&self.username, &self.password, self.webhook.as_ref());
-        Error::Stopped { request: request.describe() }
-    }
 }
 
 impl Credential {

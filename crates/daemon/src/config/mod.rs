@@ -165,9 +165,9 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
 
 /// Refuses the webhook address of another store: its deliveries would be answered with that store's secret.
 fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
-    let addressed = stores.iter().filter_map(|store| Some((store, &store.webhook.as_ref()?.public_url)));
+    let mut addressed = stores.iter().filter_map(|store| Some((store, &store.webhook.as_ref()?.public_url)));
     let mut seen = std::collections::HashMap::new();
-    addressed.into_iter().find_map(|(store, url)| {
+    addressed.find_map(|(store, url)| {
         let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let named = path.rsplit_once("/webhooks/").map(|(_, key)| key);
         let named = stores.iter().find(|other| other.key != store.key && named == Some(other.key.as_str()));
@@ -205,4 +205,45 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loads two stores with these webhook addresses; returns the mistakes.
+    fn mistakes(first: &str, second: &str) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("stores")).unwrap();
+        for (key, url) in [("loja-a", first), ("loja-b", second)] {
+            let text = format!(
+                "environment = \"sandbox\"\nbase_url = \"http://127.0.0.1:1\"\n[credentials]\nusername = \"{key}\"\n\
+                 password = \"segredo\"\n[webhook]\npublic_url = \"{url}\"\n"
+            );
+            std::fs::write(dir.path().join(format!("stores/{key}.toml")), text).unwrap();
+        }
+        load(dir.path()).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_webhook_address_of_another_store_is_refused() {
+        let at = |path: &str| format!("https://erp.example.com{path}");
+        for (first, second) in [
+            ("/webhooks/loja-a", "/webhooks/loja-b"),
+            ("/in?store=loja-a", "/in?store=loja-b"),
+            ("/a", "/webhooks/loja-c"),
+        ] {
+            assert_eq!(mistakes(&at(first), &at(second)), Vec::<String>::new(), "{first} {second}");
+        }
+        for (first, second) in [
+            ("/webhooks/loja-a", "/webhooks/loja-a"),
+            ("/webhooks/loja-a", "/webhooks/loja-a/"),
+            ("/in", "/in"),
+            ("/a", "/proxy/webhooks/loja-a"),
+        ] {
+            let found = mistakes(&at(first), &at(second));
+            let [mistake] = &found[..] else { panic!("{first} {second}: {found:?}") };
+            assert!(mistake.contains("loja-b.toml") && mistake.contains("loja-a"), "{mistake}");
+        }
+    }
 }

@@ -88,7 +88,7 @@ impl PageTx<'_> {
     }
 }
 
-/// What an insert says about its table.
+/// The table of an insert, read from its statement.
 struct TableOfInsert {
     name: &'static str,
     columns: Vec<&'static str>,

@@ -24,7 +24,7 @@ pub struct PageTx<'l> {
     pending_at_mark: usize,
     /// True if the store has erased orders; `None` until somebody asks.
     pub(crate) has_erasures: Option<bool>,
-    /// Whether rows are compared by their columns too, not by their fingerprints alone.
+    /// True if rows are compared by their columns too, not by their fingerprints alone.
     pub(crate) compares_columns: bool,
 }
 

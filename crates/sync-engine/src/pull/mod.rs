@@ -55,12 +55,20 @@ pub trait Pull: Send + Sync {
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
 
-    /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them. A
-    /// write of these in the same transaction takes them.
+    /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them.
     fn edited(
         tx: &mut PageTx<'_>,
         rows: &[RowWrite<Self::Detail>],
     ) -> impl Future<Output = Result<HashSet<String>, StoreError>> + Send;
+
+    /// Lets a write in the same transaction take these rows, although their details have not changed.
+    fn distrust(
+        tx: &mut PageTx<'_>,
+        keys: Vec<String>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (tx, keys);
+        std::future::ready(Ok(()))
+    }
 
     /// Writes details into the mirror.
     fn write(

@@ -94,9 +94,11 @@ impl Pull for OrdersPull {
     }
 
     async fn edited(tx: &mut PageTx<'_>, rows: &[RowWrite<Order>]) -> Result<HashSet<String>, StoreError> {
-        let edited = tx.mirror().edited_orders(rows.iter().map(|row| row.detail.clone()).collect()).await?;
-        tx.mirror().distrust_orders(edited.iter().cloned().collect()).await?;
-        Ok(edited)
+        tx.mirror().edited_orders(rows.iter().map(|row| row.detail.clone()).collect()).await
+    }
+
+    async fn distrust(tx: &mut PageTx<'_>, keys: Vec<String>) -> Result<(), StoreError> {
+        tx.mirror().distrust_orders(keys).await
     }
 
     async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {

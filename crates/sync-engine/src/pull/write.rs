@@ -215,6 +215,7 @@ impl<'c> Writer<'c> {
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         if self.options.deep {
             let edited = P::edited(&mut tx, &unchanged).await?;
+            P::distrust(&mut tx, edited.iter().cloned().collect()).await?;
             let rows = unchanged.into_iter().partition(|row| edited.contains(&row.key));
             let edited: Vec<_>;
             (edited, unchanged) = rows;

@@ -509,3 +509,16 @@ async fn a_listing_that_ends_while_it_is_read_ends_the_pass() {
     assert_eq!((report.state, rig.live("orders").await), (RunState::Complete, 208));
     rig.orders_are_the_marketplaces().await;
 }
+
+#[tokio::test]
+async fn a_page_size_that_is_refused_is_left_out() {
+    let rig = store(Kind::Sqlite, 1, 1).await;
+    let id = rig.control().campaigns().create(&NewCampaign::default()).unwrap().to_string();
+    rig.fault("/discounts/campaigns", 1, refused_with(422, "VALIDATION_ERROR"));
+    let report = rig.pass_of(Target::Campaigns).await;
+    assert_eq!((report.state, code(&report)), (RunState::Complete, ""), "{report:?}");
+    assert!(rig.ask("SELECT id FROM campaigns WHERE gone_at IS NULL").await.contains(&id));
+    rig.fault("/discounts/campaigns", None, refused_with(422, "VALIDATION_ERROR"));
+    let report = rig.pass_of(Target::Campaigns).await;
+    assert_eq!((report.state, code(&report)), (RunState::Failed, "VALIDATION_ERROR"), "{report:?}");
+}

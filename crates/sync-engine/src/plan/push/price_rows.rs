@@ -101,7 +101,7 @@ pub fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
 pub struct RefusedStep {
     /// The quantity from which its tier applies.
     pub min_quantity: u32,
-    /// What the refusal means for a row.
+    /// The verdict for the row of that tier.
     pub verdict: Verdict,
     /// How the product is priced.
     pub mode: Mode,

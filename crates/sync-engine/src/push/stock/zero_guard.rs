@@ -21,9 +21,9 @@ pub(crate) struct ZeroGuard {
     zeroes: usize,
     /// How many levels are above zero.
     above: usize,
-    /// What a person released, by key, with the quantity.
+    /// The quantities that a person released, by key.
     released: HashMap<String, String>,
-    /// Whether the ERP has locked one of the rows.
+    /// True if the ERP has locked one of the rows.
     is_locked: bool,
 }
 
