@@ -59,8 +59,10 @@ async fn who_finds_no_database_says_where_it_looked_and_why_there() {
     let installation = relative().await;
     installation.write_store("loja-1", "http://127.0.0.1:1", "u", "p");
     let state = installation.dir().join("state");
-    for arguments in [&["status"][..], &["errors"], &["backup"], &["held"], &["audit"]] {
-        let missing = given(&installation, "/", arguments).await.expect(1);
+    for (arguments, code) in
+        [(&["status"][..], 3), (&["errors"], 1), (&["backup"], 1), (&["held"], 1), (&["audit"], 1)]
+    {
+        let missing = given(&installation, "/", arguments).await.expect(code);
         let file = state.join("espelho.db");
         missing
             .says("Não há banco de dados")
@@ -69,8 +71,12 @@ async fn who_finds_no_database_says_where_it_looked_and_why_there() {
             .says("espelho migrate");
     }
     assert_eq!(fs::read_dir(&state).unwrap().count(), 0, "whoever looks makes nothing");
-    let missing = end(typed_in(&installation, &state, &["status", "--json"])).await.expect(1);
-    assert_eq!(missing.json()["state"], "failed");
+    let missing = end(typed_in(&installation, &state, &["status", "--json"])).await.expect(3);
+    let said = missing.json();
+    assert_eq!(
+        (&said["state"], &said["alarms"][0]["code"]),
+        (&"failing".into(), &"database_unreachable".into())
+    );
     match Path::new("/var/lib/espelho").exists() {
         true => missing.says("/var/lib/espelho/espelho.db"),
         false => missing.says(state.join("espelho.db").to_str().unwrap()).says("pasta atual"),

@@ -155,7 +155,8 @@ conformance! {
     tracking:
         the_way_of_a_shipment_is_told_when_it_changes,
         a_shipment_that_is_written_again_keeps_its_way,
-        a_way_without_a_shipment_of_the_order_is_passed_by;
+        a_way_without_a_shipment_of_the_order_is_passed_by,
+        ways_without_ids_are_told_by_their_codes;
     campaigns:
         what_could_join_and_what_has_joined_are_told_apart,
         what_is_listed_on_both_sides_has_joined,

@@ -17,23 +17,23 @@ pub(crate) const WRITE: &str = "UPDATE shipments SET tracking_url = $4, estimate
 
 pub(crate) const SHIPMENTS_OF_ORDER: &str = "SELECT id, tracking_code FROM shipments WHERE store = $1 AND order_number = $2 AND gone_at IS NULL ORDER BY id";
 
-/// Returns the shipment that a tracking without an id is about: the one with the same code, or the order's only one
-/// unless that has another code.
-fn shipment_of(code: Option<&str>, shipments: &[(String, Option<String>)]) -> Option<String> {
+/// Returns the shipment that a tracking without an id is about: the only one with the same code; or the order's only one,
+/// where that has no code or the tracking has none, and the order has no other tracking (`is_alone`).
+fn shipment_of(code: Option<&str>, is_alone: bool, shipments: &[(String, Option<String>)]) -> Option<String> {
     let mut same = shipments.iter().filter(|(_, own)| code.is_some() && own.as_deref() == code);
     if let (Some((id, _)), None) = (same.next(), same.next()) {
         return Some(id.clone());
     }
     match shipments {
-        [(id, own)] if code.is_none() || own.is_none() => Some(id.clone()),
+        [(id, own)] if is_alone && (code.is_none() || own.is_none()) => Some(id.clone()),
         _ => None,
     }
 }
 
 impl MirrorWriter<'_, '_> {
     /// Mirrors the tracking of an order's shipments (API document, "Orders": the tracking route) onto the mirrored
-    /// shipments. The document shows no id there: without one, the tracking code names the shipment. Skips shipments
-    /// that nothing names or that are not mirrored: the caller writes an order's shipments before their tracking.
+    /// shipments. The document shows no id there: in an answer without ids, the tracking code names the shipment. Skips
+    /// what nothing names and what is not mirrored: the caller writes an order's shipments before their tracking.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -46,16 +46,15 @@ impl MirrorWriter<'_, '_> {
         let is_erased = !self.page.erased_orders(vec![order.as_str().to_owned()]).await?.is_empty();
         let person = Person::of(tracking.raw.as_str());
         let privacy = Arc::clone(self.page.privacy());
-        let shipments = match tracking.shipments.iter().any(|way| way.id.is_none()) {
+        let shipments = match tracking.shipments.iter().all(|way| way.id.is_none()) {
             true => self.shipments_of(order).await?,
             false => Vec::new(),
         };
+        let is_alone = tracking.shipments.len() == 1;
         for way in tracking.shipments {
             counts.seen += 1;
-            let Some(id) = way.id.clone().or_else(|| shipment_of(way.tracking_code.as_deref(), &shipments))
-            else {
-                continue;
-            };
+            let by_code = || shipment_of(way.tracking_code.as_deref(), is_alone, &shipments);
+            let Some(id) = way.id.clone().or_else(by_code) else { continue };
             let raw = match is_erased {
                 true => RawJson::new(&person.redact("tracking", way.raw.as_str())),
                 false => way.raw,
@@ -94,10 +93,11 @@ mod tests {
 
     #[test]
     fn a_tracking_without_an_id_is_about_the_shipment_with_its_code_or_the_only_one() {
-        let found = |code: Option<&str>, shipments: &[(&str, Option<&str>)]| {
+        let of = |code: Option<&str>, is_alone, shipments: &[(&str, Option<&str>)]| {
             let own = |(id, code): &(&str, Option<&str>)| ((*id).to_owned(), code.map(str::to_owned));
-            shipment_of(code, &shipments.iter().map(own).collect::<Vec<_>>())
+            shipment_of(code, is_alone, &shipments.iter().map(own).collect::<Vec<_>>())
         };
+        let found = |code, shipments: &[_]| of(code, true, shipments);
         let two = [("A", Some("BR1")), ("B", Some("BR2"))];
         assert_eq!(found(Some("BR2"), &two).as_deref(), Some("B"));
         assert_eq!((found(Some("BR3"), &two), found(None, &two)), (None, None), "nothing names one of two");
@@ -106,5 +106,7 @@ mod tests {
         assert_eq!(found(Some("BR1"), &[("A", None)]).as_deref(), Some("A"), "its code is not mirrored yet");
         assert_eq!(found(Some("BR3"), &[("A", Some("BR1"))]), None, "another one's");
         assert_eq!(found(None, &[]), None);
+        assert_eq!(of(None, false, &[("A", Some("BR1"))]), None, "one of several");
+        assert_eq!(of(Some("BR1"), false, &[("A", Some("BR1"))]).as_deref(), Some("A"));
     }
 }

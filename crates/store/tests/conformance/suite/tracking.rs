@@ -89,3 +89,23 @@ pub(crate) async fn a_way_without_a_shipment_of_the_order_is_passed_by(world: &W
     assert_eq!(tell(world, &theirs, "N-1", vec![way(Some("S1"), "posted")]).await, [1, 0]);
     assert_eq!(newest(world).await, told);
 }
+
+pub(crate) async fn ways_without_ids_are_told_by_their_codes(world: &World) {
+    let lease = world.lease().await;
+    let of = |code: Option<&str>| ShipmentTracking {
+        tracking_code: code.map(str::to_owned),
+        ..way(None, "posted")
+    };
+    write(world, &lease, &["S1"], "BR123").await;
+    assert_eq!(tell(world, &lease, "N-1", vec![of(Some("BR999"))]).await, [1, 0], "another one's");
+    assert_eq!(tell(world, &lease, "N-1", vec![of(Some("BR123"))]).await, [1, 1]);
+    assert_eq!(tell(world, &lease, "N-1", vec![of(None)]).await, [1, 0], "the only one has this way already");
+    write(world, &lease, &["S1", "S2"], "BR123").await;
+    let told = newest(world).await;
+    assert_eq!(
+        tell(world, &lease, "N-1", vec![of(Some("BR123")), of(None)]).await,
+        [2, 0],
+        "two have the code"
+    );
+    assert_eq!(newest(world).await, told);
+}
