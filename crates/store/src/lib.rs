@@ -72,7 +72,7 @@ pub use mirror::{
     failures::Failure,
     label_folder::{Draft, Finished, LabelFolder},
     listen::ChangeWatch,
-    mirrored_values::ProductLevels,
+    mirrored_values::{OrderStatus, ProductLevels},
     missing::Missing,
     orders::OrderWrite,
     page::{Known, PageTx},

@@ -38,6 +38,24 @@ fn find<'a>(json: &'a str, names: &[&str], depth: usize) -> Result<Option<Vec<&'
     }
 }
 
+/// Returns the object that has one of `members`: the payload, or the object under `wrapper` or `data` in it. An object
+/// without any of them is not understood: to read it as an empty one would take away what the mirror has.
+pub(crate) fn object_with<'a>(json: &'a str, members: &[&str], wrapper: &str) -> Result<&'a str, BodyError> {
+    let mut at = json;
+    for _ in 0..DEEPEST {
+        let own: BTreeMap<String, Field<'a>> = object(at)?;
+        if members.iter().any(|&name| own.contains_key(name)) {
+            return Ok(at);
+        }
+        let inner = [wrapper, "data"].iter().find_map(|&name| own.get(name).copied().flatten());
+        match inner.map(RawValue::get) {
+            Some(inner) if inner.starts_with('{') => at = inner,
+            _ => break,
+        }
+    }
+    Err(BodyError::shape(format!("no {} in the answer", members.join(", "))))
+}
+
 /// Returns the first of `names` in an object, ignoring null members.
 pub(crate) fn member<'a>(json: &'a str, names: &[&str]) -> Field<'a> {
     let members: BTreeMap<String, Field<'a>> = object(json).ok()?;
@@ -85,6 +103,17 @@ mod tests {
         }
         for json in [r#"{"others":[]}"#, r#"{"events":3}"#, "{}", "3"] {
             assert!(rows(json, &["events"]).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_found_by_its_members_or_is_not_understood() {
+        for json in [r#"{"b":null}"#, r#"{"thing":{"b":null}}"#, r#"{"data":{"thing":{"b":null}}}"#] {
+            let found = object_with(json, &["a", "b"], "thing").unwrap_or_else(|e| panic!("{json}: {e:?}"));
+            assert_eq!(found, r#"{"b":null}"#);
+        }
+        for json in ["{}", r#"{"thing":null}"#, r#"{"thing":[]}"#, r#"{"other":{"b":1}}"#, "[]", "3"] {
+            assert!(object_with(json, &["a", "b"], "thing").is_err(), "{json}");
         }
     }
 

@@ -92,7 +92,7 @@ async fn a_product_its_tiers_and_its_stock_have_routes_of_their_own() {
         200,
         r#"{"total":1,"stocks":[{"location_stock":7,"quantity":1}],"locations":[{"location_id":7}]}"#,
     );
-    let stock = bench.client.products().stock(&product(), &Sku::new("CAN-1")).await.unwrap().value;
+    let stock = bench.client.products().stock(&product(), Some(&Sku::new("CAN-1"))).await.unwrap().value;
     assert_eq!((stock.levels.len(), stock.locations.len()), (1, 1));
     assert_eq!(bench.request(), "GET /api/products/P1/stock");
 }

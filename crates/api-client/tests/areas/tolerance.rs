@@ -115,7 +115,7 @@ async fn read_everything(bench: &Bench, payload: &Value) {
     assert_read(&client.auth().session().await);
     assert_read(&client.store_page().get().await);
     assert_read(&client.products().get(&ProductId::new("1")).await);
-    assert_read(&client.products().stock(&ProductId::new("1"), &Sku::new("S")).await);
+    assert_read(&client.products().stock(&ProductId::new("1"), Some(&Sku::new("S"))).await);
     assert_read(&client.products().units().await);
     assert_eq!(bench.forget(), 14);
 }

@@ -38,7 +38,8 @@ async fn put_back(
     let told = |name, done, all| bar.tell(name, done, all);
     let place = Place::to_restore(configuration, path)?;
     refuse_beside_service(configuration, &place).await?;
-    let restored = restore(&place.url, path, replace, SystemClock::shared(), &told).await;
+    let restored =
+        restore(&place.url, path, replace, (SystemClock::shared(), configuration.locale()), &told).await;
     restored.map(|restored| (restored, place)).map_err(Problem::from)
 }
 

@@ -2,29 +2,34 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
 use espelho_model::{OrderNumber, ProductId, StoreKey, person::Person};
 use rust_decimal::Decimal;
 
 use crate::{Error, mirror::Lookups};
 
-pub(crate) const STATUS: &str = "SELECT status FROM orders WHERE store = $1 AND order_number = $2";
+pub(crate) const STATUS: &str =
+    "SELECT status, updated_at FROM orders WHERE store = $1 AND order_number = $2";
 pub(crate) const PRODUCT: &str =
     "SELECT CAST(quantity AS TEXT), CAST(price AS TEXT) FROM products WHERE store = $1 AND id = $2";
 pub(crate) const ORDERS: &str = "SELECT order_number, CAST(raw AS TEXT) FROM orders WHERE store = $1 AND gone_at IS \
     NULL AND order_number";
 
+/// The status of an order and its `updated_at`.
+pub type OrderStatus = (Option<String>, Option<DateTime<Utc>>);
+
 /// The values that events carry of a product: its physical stock and its base price.
 pub type ProductLevels = (Option<Decimal>, Option<Decimal>);
 
 impl Lookups<'_> {
-    /// The mirrored status of an order.
+    /// The mirrored status of an order, and when the marketplace last changed the order.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn order_status(self, store: &StoreKey, order: &OrderNumber) -> Result<Option<String>, Error> {
+    pub async fn order_status(self, store: &StoreKey, order: &OrderNumber) -> Result<OrderStatus, Error> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read an order's status", STATUS, values).await?;
-        rows.first().map_or(Ok(None), |row| row.optional_text("status"))
+        rows.first().map_or(Ok((None, None)), |row| Ok((row.optional_text(0)?, row.optional_time(1)?)))
     }
 
     /// The mirrored stock and price of a product.

@@ -1,6 +1,9 @@
 //! Orders and their lines.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -78,6 +81,8 @@ pub(crate) const UPSERT_ITEMS: Insert = Insert {
 pub(crate) const INSERT_ITEMS: Insert = Insert { tail: "", ..UPSERT_ITEMS };
 pub(crate) const ITEMS_GONE: &str =
     "UPDATE order_items SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number";
+pub(crate) const SKUS_OF_PRODUCTS: &str =
+    "SELECT id, sku FROM products WHERE store = $1 AND sku IS NOT NULL AND id";
 /// The next write takes an order whose fingerprint it does not know.
 pub(crate) const DISTRUST: &str = "UPDATE orders SET content_hash = 0 WHERE store = $1 AND order_number";
 /// Of an order that changed or went, the engine decides anew when it is read again.
@@ -101,9 +106,10 @@ impl MirrorWriter<'_, '_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
+    pub async fn write_orders(&mut self, mut orders: Vec<OrderWrite>) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
         let privacy = Arc::clone(self.page.privacy());
+        self.name_lines(orders.iter_mut().map(|write| &mut write.order)).await?;
         let written: Vec<_> = orders.iter().map(|w| (&w.order, w.op == Op::Insert)).collect();
         let erased = self.page.erased_among(&written).await?;
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
@@ -135,7 +141,8 @@ impl MirrorWriter<'_, '_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn edited_orders(&mut self, orders: Vec<Order>) -> Result<HashSet<String>, Error> {
+    pub async fn edited_orders(&mut self, mut orders: Vec<Order>) -> Result<HashSet<String>, Error> {
+        self.name_lines(orders.iter_mut()).await?;
         let (store, at) = (self.page.store_key().clone(), self.page.at());
         let privacy = Arc::clone(self.page.privacy());
         let numbers: Vec<String> = orders.iter().map(|order| order.number.as_str().to_owned()).collect();
@@ -154,6 +161,29 @@ impl MirrorWriter<'_, '_> {
             edited.extend(self.page.edited(comparison).await?);
         }
         Ok(edited)
+    }
+
+    /// Gives lines without a SKU that of their product: the document promises a line's `product_id` only (API document,
+    /// "Order"). Lines of products that are not mirrored yet are named when those come.
+    async fn name_lines(&mut self, orders: impl Iterator<Item = &mut Order>) -> Result<(), Error> {
+        let lines = orders.flat_map(|order| order.items.iter_mut()).filter(|line| line.sku.is_none());
+        let lines: Vec<&mut OrderItem> = lines.filter(|line| line.product_id.is_some()).collect();
+        let products: BTreeSet<String> = lines.iter().filter_map(|line| line.product_id.clone()).collect();
+        if products.is_empty() {
+            return Ok(());
+        }
+        let first = [self.page.store_key().as_str().into()];
+        let products = products.into_iter().collect();
+        let rows =
+            self.page.tx.fetch_in("read the SKUs of products", SKUS_OF_PRODUCTS, &first, products).await?;
+        let mut skus = HashMap::new();
+        for row in &rows {
+            skus.insert(row.text("id")?, row.text("sku")?);
+        }
+        for line in lines {
+            line.sku = line.product_id.as_ref().and_then(|product| skus.get(product).cloned());
+        }
+        Ok(())
     }
 
     /// Lets the next write of these orders take them, although they have not changed.

@@ -77,6 +77,9 @@ pub(crate) const PRICES_GONE: &str =
     "UPDATE product_prices SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
 pub(crate) const STOCK_GONE: &str =
     "UPDATE product_stock SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
+/// Order lines that came without a SKU and before their product.
+pub(crate) const NAME_LINES: &str = "UPDATE order_items SET sku = (SELECT p.sku FROM products p WHERE p.store = \
+    order_items.store AND p.id = order_items.product_id) WHERE store = $1 AND sku IS NULL AND product_id";
 /// A product that is gone leaves the rotation.
 pub(crate) const FORGET_READS: &str = "DELETE FROM product_reads WHERE store = $1 AND read_at <= $2 AND id";
 /// Puts products into the rotation that are not there yet. A read that is noted already stays: a push relies on its
@@ -134,8 +137,11 @@ impl MirrorWriter<'_, '_> {
             [store.as_str().into(), write.product.id.as_str().into(), at.into()]
         };
         let reads = products.iter().flat_map(read).collect();
+        let named = products.iter().filter(|write| write.product.sku.is_some());
+        let named = named.map(|write| write.product.id.as_str().to_owned()).collect::<Vec<_>>();
         let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
         self.page.tx.insert(&UPSERT, products).await?;
+        self.page.tx.execute_in("name order lines", NAME_LINES, &[store.as_str().into()], named).await?;
         self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
         self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;

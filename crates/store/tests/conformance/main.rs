@@ -18,6 +18,7 @@ mod rehearsal;
 mod specimens;
 mod sqlite_file;
 mod sqlite_lost;
+mod sqlite_restored;
 mod suite;
 mod tables;
 mod world;
@@ -84,6 +85,7 @@ conformance! {
         a_line_that_vanishes_is_marked_and_one_that_comes_back_is_not,
         a_new_order_leaves_the_lines_of_others_alone,
         of_lines_with_one_id_the_last_is_kept,
+        a_line_without_a_sku_has_that_of_its_product,
         an_order_may_have_ten_thousand_lines,
         a_page_of_any_size_arrives_whole;
     products:

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use espelho_model::Clock as _;
+use espelho_model::{Clock as _, text::Locale};
 use espelho_store::{Error, FileTrouble, NewDelivery, Op, Store, restore};
 
 use crate::{
@@ -73,7 +73,7 @@ async fn what_a_deleted_mirror_has_is_saved_with_what_was_acknowledged_after_the
         other => panic!("{other:?}"),
     }
     assert!(!file.exists(), "nothing is made in its place");
-    restore(&url, &saved, false, clock.clone(), &|_, _, _| ()).await.unwrap();
+    restore(&url, &saved, false, (clock.clone(), Locale::default()), &|_, _, _| ()).await.unwrap();
     let again = Store::open(&url, clock).await.unwrap();
     let orders = again.diagnostics().ask("SELECT order_number FROM orders ORDER BY order_number", 1).await;
     assert_eq!(orders.unwrap(), [["1"], ["2"]]);

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     Input, StoreContext,
     plan::refresh::{
-        is_known, is_settled, is_shown, may_need_tracking, order_events, product_events, products_of,
-        proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
+        goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
+        products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
@@ -148,10 +148,13 @@ impl<'c> EntityReader<'c> {
             }
             false => None,
         };
+        let (before, mirrored_at) =
+            self.context.store.lookups().order_status(&self.context.key, number).await?;
+        let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
+        let is_stale = goes_back(request.urgency, mirrored_at, changed_at);
+        let order = order.filter(|_| !is_stale);
         let detail = order.as_ref().map(|fetched| &fetched.detail);
-        let is_shown = is_shown(request, detail);
-        let before = self.context.store.lookups().order_status(&self.context.key, number).await?;
-        let changed_at = detail.and_then(|order| order.updated_at);
+        let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
         let of_subresources = self.events_of(number, request, &subresources).await?;
         let (sold, status) = seen_of(order.as_ref().map(|fetched| &fetched.detail));

@@ -38,6 +38,12 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
     expected.is_none_or(|(expected, order)| expected.is_shown_by(order))
 }
 
+/// Whether an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
+/// behind has answered. Where a listing shows the older state too, that is the order's state.
+pub fn goes_back(urgency: Urgency, mirrored: Option<DateTime<Utc>>, read: Option<DateTime<Utc>>) -> bool {
+    urgency == Urgency::Hinted && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
+}
+
 /// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second
 /// change in the same second does not show. Until then its row does not count as read, and the next sweep reads it.
 pub fn is_settled(updated_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {

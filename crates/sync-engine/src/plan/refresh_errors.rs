@@ -42,6 +42,12 @@ pub fn after_error(entity: &Entity, urgency: Urgency, is_last: bool, error: &Api
             (Entity::Order(_), Urgency::Found | Urgency::Swept) => AfterError::Leave,
         };
     }
+    // A delivery names the id of a SKU (API document, "Events": `product_sku_id`), which need not be that of a product.
+    if let (Entity::Product(_), Urgency::Hinted, ApiError::Refused { status: 400 | 422, .. }) =
+        (entity, urgency, error)
+    {
+        return AfterError::WalkListing;
+    }
     if error.is_foreign_denial() {
         return AfterError::Retry { after: None };
     }
@@ -110,6 +116,9 @@ mod tests {
             (&order, Urgency::Swept, false, 404, AfterError::Leave, "a denial is recorded elsewhere"),
             (&product, Urgency::Hinted, false, 404, AfterError::WalkListing, "it may be a listing's number"),
             (&product, Urgency::Swept, true, 404, AfterError::WalkListing, "the listing tells"),
+            (&product, Urgency::Hinted, false, 422, AfterError::WalkListing, "it may be the id of a SKU"),
+            (&product, Urgency::Hinted, true, 400, AfterError::WalkListing, "it may be the id of a SKU"),
+            (&order, Urgency::Hinted, false, 422, AfterError::Show, "it will be refused again"),
             (&order, Urgency::Hinted, false, 403, AfterError::Show, "it will be refused again"),
             (&product, Urgency::Swept, false, 422, AfterError::Show, "it will be refused again"),
         ] {

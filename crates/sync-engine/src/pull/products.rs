@@ -7,7 +7,7 @@ use espelho_api_client::{
     error::Refusal,
     resources::products::{ProductDetail, ProductQuery},
 };
-use espelho_model::{ContentHash, LocationId, ProductId, Sku, fault, sync::Resource, text, text::Text};
+use espelho_model::{ContentHash, LocationId, ProductId, fault, sync::Resource, text, text::Text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use parking_lot::Mutex;
 
@@ -51,8 +51,7 @@ impl ProductsPull {
         if detail.has_stock && strange.is_empty() {
             return Ok(());
         }
-        let sku = detail.product.sku.clone().unwrap_or_else(|| Sku::new(id.as_str()));
-        let stock = match client.products().stock(&id, &sku).await {
+        let stock = match client.products().stock(&id, detail.product.sku.as_ref()).await {
             Ok(stock) => stock,
             Err(error) => {
                 // The next product with these locations requests them.

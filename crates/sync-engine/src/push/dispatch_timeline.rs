@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use espelho_api_client::{Client, resources::orders::OrderQuery};
-use espelho_model::{OrderNumber, Sku};
+use espelho_model::{OrderNumber, ProductId, Sku};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 
@@ -100,9 +100,11 @@ impl<'c> DispatchTimeline<'c> {
         if orders.len() > MOST_ORDERS {
             return Ok(None);
         }
+        let product = store.lookups().product_by_sku(key, sku.as_str()).await?;
         let mut sold = Dispatched::default();
         for number in orders {
-            let Some((quantity, placed)) = self.dispatch_of(&number, sku, window).await? else { continue };
+            let of = (sku, product.as_ref());
+            let Some((quantity, placed)) = self.dispatch_of(&number, of, window).await? else { continue };
             add(&mut sold, quantity, placed);
         }
         Ok(Some(sold))
@@ -157,11 +159,11 @@ impl<'c> DispatchTimeline<'c> {
     async fn dispatch_of(
         &self,
         number: &OrderNumber,
-        sku: &Sku,
+        (sku, product): (&Sku, Option<&ProductId>),
         window: ReadingWindow,
     ) -> Result<Option<(Decimal, Placed)>, Error> {
         let order = self.client.orders().get(number).await?.value;
-        let quantity = dispatched(&order, sku);
+        let quantity = dispatched(&order, sku, product);
         if quantity.is_zero() {
             return Ok(None);
         }

@@ -16,7 +16,7 @@ use crate::{
     Error,
     plan::push::{
         Message, Verdict,
-        labels::{lacks_format, not_made},
+        labels::{lacks_format, not_made, only_other_format},
     },
 };
 
@@ -58,6 +58,10 @@ pub(super) async fn when_files_are_there(
     let has_files = services.context.labels.is_some();
     if has_files && shipments.iter().any(|shipment| lacks_format(&shipment.labels, is_wanted)) {
         return Ok(Verdict::Failed(not_made(true)));
+    }
+    if let Some(format) = shipments.iter().find_map(|shipment| only_other_format(&shipment.labels, is_wanted))
+    {
+        return Ok(Verdict::Failed(format_off(format)));
     }
     let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
     let known = match &services.context.labels {

@@ -14,6 +14,7 @@ use crate::{
         envelope::BodyError,
         fields::{FieldReader, object},
         shape,
+        within::object_with,
     },
 };
 
@@ -83,6 +84,8 @@ fn campaign_of(read: &mut FieldReader, json: &str) -> Result<Option<Campaign>, s
 
 /// Reads the summary.
 pub(super) fn read_summary(read: &mut FieldReader, payload: &str) -> Result<CampaignSummary, BodyError> {
+    let figures = ["active_campaigns", "joined_campaigns", "enrolled_products", "upcoming_deadlines"];
+    let payload = object_with(payload, &figures, "summary")?;
     let wire: SummaryWire<'_> = object(payload)?;
     let deadlines = read.list("upcoming_deadlines", wire.upcoming_deadlines);
     Ok(CampaignSummary {

@@ -14,6 +14,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
+        within::object_with,
     },
 };
 
@@ -91,7 +92,19 @@ struct StepWire<'a> {
     created_at: Field<'a>,
 }
 
+/// An answer without any of these is not understood.
+const MEMBERS: [&str; 7] = [
+    "status",
+    "delivered_at",
+    "picked_up_at",
+    "shipments",
+    "tracking_code",
+    "tracking_url",
+    "estimated_delivery_at",
+];
+
 pub(crate) fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderTracking>, BodyError> {
+    let payload = object_with(payload, &MEMBERS, "tracking")?;
     let wire: TrackingWire<'_> = object(payload)?;
     let mut read = FieldReader::new(naive);
     let rows = read.list("shipments", wire.shipments);

@@ -41,13 +41,11 @@ pub(crate) fn parse_product(
     let mut read = FieldReader::new(naive);
     let mut product = read_product(&mut read, own, asked)?;
     if let Some(prices) = detail.prices {
-        let rows = read.list("prices", Some(prices));
-        product.prices = read_tiers(&mut read, rows);
+        product.prices = read_tiers(&mut read, prices.get())?;
     }
     let mut stock = Stock::default();
     if let Some(sent) = detail.stock {
-        let sku = product.sku.clone().unwrap_or_else(|| Sku::new(product.id.as_str()));
-        stock = read_stock(&mut read, sent.get(), &sku)?;
+        stock = read_stock(&mut read, sent.get(), &product.id, product.sku.as_ref())?;
         product.stock = stock.levels;
     }
     let extras = read_extras(&mut read, own)?;
@@ -201,6 +199,23 @@ mod tests {
             assert_eq!(thumbnail(none), None);
         }
         assert_eq!(thumbnail(json!("https://m")).unwrap().resources[0].url.as_deref(), Some("https://m"));
+    }
+
+    #[test]
+    fn tiers_and_stock_in_another_form_are_found_or_not_understood() {
+        let with = |prices: Value, stock: Value| {
+            read(&json!({"product": product(), "prices": prices, "stock": stock}))
+        };
+        let tier = json!({"min_quantity": 1, "value": 19.9});
+        let nested =
+            with(json!({"data": [tier]}), json!({"stock": {"stocks": [{"location_id": 7}]}})).unwrap().value;
+        assert_eq!((nested.product.prices.len(), nested.product.stock.len()), (1, 1));
+        let absent = with(Value::Null, Value::Null).unwrap().value;
+        assert!(!absent.has_prices && !absent.has_stock, "their own routes are asked");
+        for strange in [json!({"x": []}), json!("none"), json!(3)] {
+            assert!(with(strange.clone(), json!([])).is_err(), "{strange}");
+            assert!(with(json!([]), strange.clone()).is_err(), "{strange}");
+        }
     }
 
     #[test]

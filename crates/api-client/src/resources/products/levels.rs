@@ -1,7 +1,9 @@
 //! Reads stock (API document, "Product": stock response).
 
+use std::collections::BTreeSet;
+
 use espelho_model::{
-    LocationId, RawJson, Sku,
+    LocationId, ProductId, RawJson, Sku,
     product::{StockLevel, StockLocation},
 };
 use rust_decimal::Decimal;
@@ -11,6 +13,7 @@ use crate::wire::{
     envelope::BodyError,
     fields::{FieldReader, object},
     shape,
+    within::{object_with, rows},
 };
 
 /// A stock object: levels and their locations.
@@ -35,22 +38,33 @@ shape! {
 
 shape! { LocationWire { location_id, id, name, status, location_type, allows_pickup, allows_production } }
 
-/// Reads a stock object, or the bare list of levels that the product's detail may contain.
-pub(super) fn read_stock(read: &mut FieldReader, json: &str, sku: &Sku) -> Result<Stock, BodyError> {
-    let (total, levels, locations): (_, Vec<&RawValue>, Vec<&RawValue>) = match json.starts_with('[') {
-        true => (None, serde_json::from_str(json)?, Vec::new()),
-        false => {
-            let wire: StockWire<'_> = object(json)?;
-            let total = read.decimal("stock.total", wire.total).map(|total| total.normalize());
-            (total, read.list("stock.stocks", wire.stocks), read.list("stock.locations", wire.locations))
-        }
+/// Reads a stock object, or the bare list of levels that the product's detail may contain. Anything else is not
+/// understood. `product` and `sku` are those of the product.
+pub(super) fn read_stock(
+    read: &mut FieldReader,
+    json: &str,
+    product: &ProductId,
+    sku: Option<&Sku>,
+) -> Result<Stock, BodyError> {
+    let levels = rows(json, &["stocks", "stock"])?;
+    let wire: StockWire<'_> = match json.starts_with('[') {
+        true => StockWire::default(),
+        false => object(object_with(json, &["stocks"], "stock").unwrap_or(json))?,
     };
+    let total = read.decimal("stock.total", wire.total).map(|total| total.normalize());
+    let locations = read.list("stock.locations", wire.locations);
     let locations = locations.into_iter().filter_map(|row| read_location(read, row)).collect();
-    let levels = levels.into_iter().filter_map(|row| read_level(read, row, sku)).collect();
+    let mut levels: Vec<StockLevel> =
+        levels.into_iter().filter_map(|row| read_level(read, row, product)).collect();
+    let named: BTreeSet<&Sku> = levels.iter().map(|level| &level.sku).collect();
+    // A row's `product_sku` may be an id: the document shows neither its form nor more than one SKU of a product.
+    if let Some(sku) = sku.filter(|_| named.len() < 2) {
+        levels.iter_mut().for_each(|level| level.sku = sku.clone());
+    }
     Ok(Stock { total, levels, locations })
 }
 
-fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<StockLevel> {
+fn read_level(read: &mut FieldReader, row: &RawValue, product: &ProductId) -> Option<StockLevel> {
     let wire: LevelWire<'_> = read.nested("stocks[]", Some(row))?;
     let inner = wire.location_stock.filter(|raw| raw.get().starts_with('{'));
     let place: LocationWire<'_> = read.nested("stocks[].location_stock", inner).unwrap_or_default();
@@ -67,7 +81,7 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
     let available_quantity = amount("stocks[].available_quantity", wire.available_quantity);
     let own_sku = wire.product_sku.filter(|raw| !raw.get().starts_with('{'));
     Some(StockLevel {
-        sku: read.id("stocks[].product_sku", own_sku).map_or_else(|| sku.clone(), Sku::new),
+        sku: read.id("stocks[].product_sku", own_sku).map_or_else(|| Sku::new(product.as_str()), Sku::new),
         location_id,
         quantity,
         reserved_quantity,
@@ -97,8 +111,57 @@ mod tests {
 
     fn read(payload: &str) -> (Stock, Vec<&'static str>) {
         let mut read = FieldReader::new(FixedOffset::east_opt(0).unwrap());
-        let stock = read_stock(&mut read, payload, &Sku::new("S1")).unwrap();
+        let stock = read_stock(&mut read, payload, &ProductId::new("P1"), Some(&Sku::new("S1"))).unwrap();
         (stock, read.into_unreadable())
+    }
+
+    fn keys(payload: &str, sku: Option<&str>) -> Result<Vec<(String, String)>, BodyError> {
+        let mut read = FieldReader::new(FixedOffset::east_opt(0).unwrap());
+        let sku = sku.map(Sku::new);
+        let stock = read_stock(&mut read, payload, &ProductId::new("P1"), sku.as_ref())?;
+        let key = |level: StockLevel| (level.sku.into_string(), level.location_id.into_string());
+        Ok(stock.levels.into_iter().map(key).collect())
+    }
+
+    fn owned(keys: &[(&str, &str)]) -> Vec<(String, String)> {
+        keys.iter().map(|(sku, location)| ((*sku).to_owned(), (*location).to_owned())).collect()
+    }
+
+    #[test]
+    fn levels_have_the_sku_of_their_product_unless_they_name_several() {
+        let row =
+            |sku: &str, at: u8| format!(r#"{{"product_sku":{sku},"location_stock":{at},"quantity":1}}"#);
+        let two = |a: &str, b: &str| format!(r#"{{"stocks":[{},{}]}}"#, row(a, 1), row(b, 2));
+        for (payload, sku, expected) in [
+            (two("77", "77"), Some("S1"), [("S1", "1"), ("S1", "2")]),
+            (two("null", "null"), Some("S1"), [("S1", "1"), ("S1", "2")]),
+            (two("\"A\"", "\"B\""), Some("S1"), [("A", "1"), ("B", "2")]),
+            (two("77", "77"), None, [("77", "1"), ("77", "2")]),
+            (two("null", "null"), None, [("P1", "1"), ("P1", "2")]),
+        ] {
+            assert_eq!(keys(&payload, sku).unwrap(), owned(&expected), "{payload} {sku:?}");
+        }
+    }
+
+    #[test]
+    fn levels_are_found_where_they_are_and_never_taken_for_none() {
+        for payload in [
+            r#"[{"location_id":7,"quantity":8}]"#,
+            r#"{"stocks":[{"location_id":7,"quantity":8}]}"#,
+            r#"{"stock":[{"location_id":7,"quantity":8}]}"#,
+            r#"{"stock":{"stocks":[{"location_id":7,"quantity":8}],"locations":[]}}"#,
+            r#"{"stocks":{"data":[{"location_id":7,"quantity":8}]}}"#,
+        ] {
+            assert_eq!(keys(payload, Some("S1")).unwrap(), owned(&[("S1", "7")]), "{payload}");
+        }
+        assert_eq!(keys(r#"{"stocks":null}"#, Some("S1")).unwrap(), owned(&[]));
+        for payload in ["{}", r#"{"total":8}"#, r#"{"stocks":8}"#, r#"{"levels":[]}"#, "8"] {
+            assert!(keys(payload, Some("S1")).is_err(), "{payload}");
+        }
+        let mut read = FieldReader::new(FixedOffset::east_opt(0).unwrap());
+        let wrapped = r#"{"stock":{"total":8,"stocks":[],"locations":[{"location_id":7}]}}"#;
+        let stock = read_stock(&mut read, wrapped, &ProductId::new("P1"), None).unwrap();
+        assert_eq!((stock.total, stock.locations.len()), (Some(Decimal::from(8)), 1));
     }
 
     // proves: STK-007, STK-011, STK-012
@@ -112,7 +175,7 @@ mod tests {
         assert_eq!(unreadable, Vec::<&str>::new());
         assert_eq!(stock.total.unwrap().to_string(), "7.5");
         let [level] = stock.levels.as_slice() else { panic!("{stock:?}") };
-        assert_eq!((level.sku.as_str(), level.location_id.as_str()), ("S2", "7"));
+        assert_eq!((level.sku.as_str(), level.location_id.as_str()), ("S1", "7"));
         let figures = [level.quantity, level.reserved_quantity, level.available_quantity];
         assert_eq!(figures.map(|n| n.unwrap().to_string()), ["8", "0.5", "7.5"]);
         let [place] = stock.locations.as_slice() else { panic!("{stock:?}") };

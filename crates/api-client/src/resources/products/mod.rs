@@ -135,12 +135,12 @@ impl ProductsApi<'_> {
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn stock(self, id: &ProductId, sku: &Sku) -> Result<Read<Stock>, Error> {
+    pub async fn stock(self, id: &ProductId, sku: Option<&Sku>) -> Result<Read<Stock>, Error> {
         let request = ApiRequest::get(STOCK, &[id.as_str()]);
         self.requests
             .read_with(&request, |payload| {
                 let mut read = FieldReader::new(self.requests.naive_offset());
-                let value = read_stock(&mut read, payload, sku)?;
+                let value = read_stock(&mut read, payload, id, sku)?;
                 Ok(Read { value, unreadable: read.into_unreadable() })
             })
             .await

@@ -6,30 +6,23 @@ use serde_json::value::RawValue;
 
 use crate::{
     resources::Read,
-    wire::{
-        envelope::BodyError,
-        fields::{FieldReader, object},
-        shape,
-    },
+    wire::{envelope::BodyError, fields::FieldReader, shape, within::rows},
 };
-
-shape! { PricesWire { prices } }
 
 shape! { TierWire {
     min_quantity, value, price, discount_percent, package_weight, package_height, package_width, package_length,
 } }
 
-/// Reads the list of tiers, bare or under `prices`.
+/// Reads the list of tiers, bare or within the answer.
 pub(super) fn parse_tiers(payload: &str, naive: FixedOffset) -> Result<Read<Vec<PriceTier>>, BodyError> {
     let mut read = FieldReader::new(naive);
-    let wrapped: PricesWire<'_> = object(payload).unwrap_or_default();
-    let rows: Vec<&RawValue> = serde_json::from_str(wrapped.prices.map_or(payload, RawValue::get))?;
-    let value = read_tiers(&mut read, rows);
+    let value = read_tiers(&mut read, payload)?;
     Ok(Read { value, unreadable: read.into_unreadable() })
 }
 
-pub(super) fn read_tiers(read: &mut FieldReader, rows: Vec<&RawValue>) -> Vec<PriceTier> {
-    rows.into_iter().filter_map(|row| read_tier(read, row)).collect()
+/// Reads a list of tiers; anything else is not understood.
+pub(super) fn read_tiers(read: &mut FieldReader, json: &str) -> Result<Vec<PriceTier>, BodyError> {
+    Ok(rows(json, &["prices", "tiers"])?.into_iter().filter_map(|row| read_tier(read, row)).collect())
 }
 
 fn read_tier(read: &mut FieldReader, row: &RawValue) -> Option<PriceTier> {
@@ -88,6 +81,12 @@ mod tests {
         let Read { value, unreadable } =
             read(r#"{"prices":[{"min_quantity":"x","value":1},{"min_quantity":2}]}"#);
         assert_eq!((value.len(), unreadable), (1, vec!["prices[].min_quantity"]));
-        assert!(parse_tiers("{}", FixedOffset::east_opt(0).unwrap()).is_err());
+        for nested in [r#"{"prices":{"data":[{"min_quantity":2}]}}"#, r#"{"tiers":[{"min_quantity":2}]}"#] {
+            assert_eq!(read(nested).value.len(), 1, "{nested}");
+        }
+        assert_eq!(read(r#"{"prices":null}"#).value.len(), 0);
+        for strange in ["{}", r#"{"prices":3}"#, r#"{"value":1}"#, "3"] {
+            assert!(parse_tiers(strange, FixedOffset::east_opt(0).unwrap()).is_err(), "{strange}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, clock::SystemClock, text, text::Arg};
+use espelho_model::{Clock, clock::SystemClock, text, text::{Arg, Locale}};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
@@ -82,7 +82,7 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
     let url = format!("sqlite:{}", scratch.join("espelho.db").display());
     let bar = Bar::new();
     let progress = |name, done, all| bar.tell(name, done, all);
-    espelho_store::restore(&url, from, false, Arc::clone(clock), &progress).await?;
+    espelho_store::restore(&url, from, false, (Arc::clone(clock), Locale::default()), &progress).await?;
     let store = Store::attach(&url, Arc::clone(clock)).await?;
     let counted = async {
         let states = store.overview().table_states(None).await?;

@@ -6,6 +6,7 @@
 
 mod before_migration;
 mod create;
+mod doubts;
 pub(crate) mod open_lock;
 mod restore;
 pub(crate) mod sanitize;

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::Clock;
+use espelho_model::{Clock, text::Locale};
 use sqlx::{
     Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
@@ -56,7 +56,7 @@ pub async fn restore(
     url: &str,
     from: &Path,
     replace: bool,
-    clock: Arc<dyn Clock>,
+    (clock, locale): (Arc<dyn Clock>, Locale),
     progress: ProgressFn<'_>,
 ) -> Result<Restored, Error> {
     let database = file_of(url)?;
@@ -87,7 +87,7 @@ pub async fn restore(
             copy(&from.join(name), &draft.join(name), name, &clock, progress).await?;
         }
         let [mirror, inbox] = [&database, &inbox].map(|file| file.exists().then_some(file.as_path()));
-        make_ready(&draft.join(MIRROR), from, sanitize::Old { mirror, inbox }, &clock).await
+        make_ready(&draft.join(MIRROR), from, sanitize::Old { mirror, inbox }, (&clock, locale)).await
     };
     let made = made.await;
     if made.is_err() {
@@ -122,7 +122,7 @@ async fn make_ready(
     file: &Path,
     from: &Path,
     old: sanitize::Old<'_>,
-    clock: &Arc<dyn Clock>,
+    (clock, locale): (&Arc<dyn Clock>, Locale),
 ) -> Result<(Replaced, i64), Error> {
     let copy = connect_file(file, Arc::clone(clock)).await?;
     let done = async {
@@ -137,7 +137,7 @@ async fn make_ready(
             }
             migrate(database, migrator).await?;
         }
-        sanitize::sanitize(&copy, old).await
+        sanitize::sanitize(&copy, old, locale).await
     };
     let done = done.await;
     copy.close().await;

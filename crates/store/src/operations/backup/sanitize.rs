@@ -8,9 +8,13 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use espelho_model::text::Locale;
 use sqlx::SqlitePool;
 
-use super::refused;
+use super::{
+    doubts::{self, Doubted},
+    refused,
+};
 use crate::{
     Error, Store,
     driver::{Database, Tx},
@@ -75,14 +79,6 @@ const EFFECTS: &str = "INSERT INTO effects (store, key, kind, command_id, finger
     sent_at, settled_at, code, note, answer) SELECT store, key, kind, command_id, fingerprint, request, evidence, \
     state, \
     planned_at, sent_at, settled_at, code, note, answer FROM replaced.effects ORDER BY id";
-/// Without the replaced journal nobody knows whether open commands were executed since.
-const DOUBT_COMMANDS: &str = "UPDATE commands SET state = 'doubtful', error_code = 'restored', \
-    error = 'um backup foi restaurado e nada prova se este comando já foi executado / a backup was put back, and \
-    nothing proves whether this was done since', \
-    hint = 'confira no portal: espelho retry command ' || id || ' --store ' || store || ' se não foi, espelho ignore \
-    command ' || id || ' --store ' \
-    || store || ' se foi / look in the portal', \
-    updated_at = $1 WHERE state IN ('new', 'waiting', 'sending')";
 /// An inbox of an earlier version has no such table.
 const ADDRESSES: &str = "INSERT OR REPLACE INTO webhook_addresses (store, username, base_url, url, registered_at) \
     SELECT store, username, base_url, url, registered_at FROM replaced.webhook_addresses";
@@ -117,7 +113,7 @@ pub(super) struct Old<'o> {
 }
 
 /// Sanitizes a copy; returns the number above which its feed continues.
-pub(super) async fn sanitize(copy: &Store, old: Old<'_>) -> Result<(Replaced, i64), Error> {
+pub(super) async fn sanitize(copy: &Store, old: Old<'_>, locale: Locale) -> Result<(Replaced, i64), Error> {
     let mut replaced = Replaced::default();
     let now = copy.clock.now();
     copy.inbox.execute("doubt what was under way", DOUBT, vec![now.into()]).await?;
@@ -127,20 +123,29 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>) -> Result<(Replaced, i6
         copy.database.execute(operation, sql, Vec::new()).await?;
     }
     let mut highest = 0;
-    if let Some(mirror) = old.mirror {
-        match take_over(&copy.database, mirror).await {
-            Ok(reached) => (replaced.mirror_read, highest) = (true, reached),
-            Err(error) => tracing::warn!(%error, "the mirror that is replaced cannot be read"),
-        }
-    }
     if let Some(inbox) = old.inbox {
         match take_deliveries(&copy.inbox, inbox).await {
             Ok(deliveries) => (replaced.inbox_read, replaced.deliveries) = (true, deliveries),
             Err(error) => tracing::warn!(%error, "the inbox that is replaced cannot be read"),
         }
     }
-    if !replaced.inbox_read {
-        copy.database.execute("doubt open commands", DOUBT_COMMANDS, vec![now.into()]).await?;
+    let mut doubted = Doubted::All;
+    if let Some(mirror) = old.mirror {
+        match take_over(&copy.database, mirror).await {
+            Ok(reached) => (replaced.mirror_read, highest) = (true, reached),
+            Err(error) => tracing::warn!(%error, "the mirror that is replaced cannot be read"),
+        }
+        if replaced.mirror_read && replaced.inbox_read {
+            match doubt_changed(&copy.database, mirror, locale, now).await {
+                Ok(()) => doubted = Doubted::Changed,
+                Err(error) => {
+                    tracing::warn!(%error, "the open rows of the mirror that is replaced cannot be read");
+                }
+            }
+        }
+    }
+    if doubted == Doubted::All {
+        doubts::open_rows(&copy.database, doubted, locale, now).await?;
     }
     erasures::erase_again(copy).await?;
     let feed_from = tell_anew(&copy.database, highest, now).await?;
@@ -189,21 +194,32 @@ async fn take_over(database: &Database, mirror: &Path) -> Result<i64, Error> {
     taken
 }
 
+/// Doubts the rows that are not open in the replaced mirror as they are here.
+async fn doubt_changed(
+    database: &Database,
+    mirror: &Path,
+    locale: Locale,
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    attach(database, mirror).await?;
+    let doubted = doubts::open_rows(database, Doubted::Changed, locale, now).await;
+    detach(database).await?;
+    doubted
+}
+
+/// Takes over all or nothing of deliveries, secrets and journal; returns the number of deliveries.
 async fn take_deliveries(database: &Database, inbox: &Path) -> Result<u64, Error> {
     attach(database, inbox).await?;
     let taken = async {
         let mut tx = database.begin().await?;
         let deliveries = tx.execute("take deliveries over", DELIVERIES, Vec::new()).await?;
         tx.execute("take webhook secrets over", SECRETS, Vec::new()).await?;
+        tx.execute("leave older effects out", OLDER_EFFECTS, Vec::new()).await?;
+        tx.execute("take the journal over", EFFECTS, Vec::new()).await?;
         tx.commit().await?;
         Ok(deliveries)
     };
     let taken = taken.await;
-    for (operation, sql) in [("leave older effects out", OLDER_EFFECTS), ("take the journal over", EFFECTS)] {
-        if let Err(error) = database.execute(operation, sql, Vec::new()).await {
-            tracing::warn!(%error, "what was done since the backup is not known");
-        }
-    }
     if let Err(error) = database.execute("take webhook addresses over", ADDRESSES, Vec::new()).await {
         tracing::warn!(%error, "the addresses of webhooks are not known");
     }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use espelho_model::{RawJson, order::Order};
+use espelho_model::{OrderNumber, RawJson, Sku, order::Order, product::Product};
 use espelho_store::Op;
 
 use crate::{
-    examples::{bare_order, line, order, order_of},
+    examples::{bare_order, line, order, order_of, product},
     tables::Line,
-    world::World,
+    world::{World, minha_loja},
 };
 
 const LATER: &str = "2026-11-27T06:31:00.123456Z";
+const LONG_AGO: &str = "2020-01-01T00:00:00Z";
 const OPENING: &str = "2026-11-27T06:30:00.123456Z";
 
 /// The lines of an order with the time they went.
@@ -171,6 +172,37 @@ pub(crate) async fn of_lines_with_one_id_the_last_is_kept(world: &World) {
     assert_eq!(world.tables.list(sku).await, ["last"]);
     world.write_orders(&lease, Op::Update, vec![twice]).await;
     assert_eq!(world.tables.list(sku).await, ["last"]);
+}
+
+/// The document promises a line's `product_id`, not its SKU (API document, "Order").
+pub(crate) async fn a_line_without_a_sku_has_that_of_its_product(world: &World) {
+    let lease = world.lease().await;
+    let named = |number: &str, product: &str, sku: Option<&str>| {
+        let mut order = order_of(number, "paid", &["1"]);
+        order.items[0].product_id = Some(product.to_owned());
+        order.items[0].sku = sku.map(str::to_owned);
+        order
+    };
+    let skus = || world.tables.list("SELECT COALESCE(sku, '-') FROM order_items ORDER BY order_number");
+    world.write_products(&lease, Op::Insert, vec![product("7", "Caneca")]).await;
+    let orders = vec![named("N-1", "7", None), named("N-2", "8", None), named("N-3", "8", Some("own"))];
+    world.write_orders(&lease, Op::Insert, orders.clone()).await;
+    assert_eq!(skus().await, ["SKU-7", "-", "own"]);
+    // The product comes after its order.
+    let without = Product { sku: None, ..product("8", "Bule") };
+    world.write_products(&lease, Op::Insert, vec![without]).await;
+    assert_eq!(skus().await, ["SKU-7", "-", "own"]);
+    world.write_products(&lease, Op::Update, vec![product("8", "Bule")]).await;
+    assert_eq!(skus().await, ["SKU-7", "SKU-8", "own"]);
+    // What the mirror added is no edit, and it stays when the order is read again.
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    assert!(tx.mirror().edited_orders(orders.clone()).await.unwrap().is_empty());
+    tx.commit().await.unwrap();
+    world.write_orders(&lease, Op::Update, orders).await;
+    assert_eq!(skus().await, ["SKU-7", "SKU-8", "own"]);
+    let (key, sku) = (minha_loja(), Sku::new("SKU-8"));
+    let of_sku = world.store.lookups().orders_with_sku(&key, &sku, LONG_AGO.parse().unwrap());
+    assert_eq!(of_sku.await.unwrap(), [OrderNumber::new("N-2")]);
 }
 
 pub(crate) async fn an_order_may_have_ten_thousand_lines(world: &World) {

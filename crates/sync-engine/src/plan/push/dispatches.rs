@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    Sku,
+    ProductId, Sku,
     order::{Order, OrderItem},
     timeline::OrderEvent,
 };
@@ -56,11 +56,14 @@ pub fn takes_off_the_shelf(status: &str) -> bool {
     matches!(status, "shipped" | "picked_up")
 }
 
-/// How much of a SKU an order has taken off the shelf.
-pub fn dispatched(order: &Order, sku: &Sku) -> Decimal {
-    let is_ours = |item: &&OrderItem| {
-        item.sku.as_deref() == Some(sku.as_str()) && item.stock_status.as_deref() == Some("committed")
+/// How much of a SKU an order has taken off the shelf. A line without a SKU is of the product that it names (API
+/// document, "Order": lines have a `product_id`).
+pub fn dispatched(order: &Order, sku: &Sku, product: Option<&ProductId>) -> Decimal {
+    let is_of_sku = |item: &&OrderItem| match &item.sku {
+        Some(own) => own == sku.as_str(),
+        None => product.is_some_and(|product| item.product_id.as_deref() == Some(product.as_str())),
     };
+    let is_ours = |item: &&OrderItem| is_of_sku(item) && item.stock_status.as_deref() == Some("committed");
     order.items.iter().filter(is_ours).filter_map(|item| item.quantity).sum()
 }
 
@@ -247,8 +250,14 @@ mod tests {
             line("B", "committed", 8),
             line("A", "committed", 1),
         ];
-        assert_eq!(dispatched(&sent, &Sku::new("A")), Decimal::from(3));
-        assert_eq!(dispatched(&sent, &Sku::new("C")), Decimal::ZERO);
+        assert_eq!(dispatched(&sent, &Sku::new("A"), None), Decimal::from(3));
+        assert_eq!(dispatched(&sent, &Sku::new("C"), None), Decimal::ZERO);
+        sent.items[0].sku = None;
+        sent.items[0].product_id = Some("7".to_owned());
+        let (of, other) = (ProductId::new("7"), ProductId::new("8"));
+        assert_eq!(dispatched(&sent, &Sku::new("A"), Some(&of)), Decimal::from(3), "by its product");
+        assert_eq!(dispatched(&sent, &Sku::new("A"), Some(&other)), Decimal::ONE);
+        assert_eq!(dispatched(&sent, &Sku::new("A"), None), Decimal::ONE, "nobody knows its product");
         let mut sold = Dispatched::default();
         for (quantity, placed) in [(1, Before), (2, Between), (4, Perhaps)] {
             add(&mut sold, Decimal::from(quantity), placed);

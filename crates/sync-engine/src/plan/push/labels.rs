@@ -161,6 +161,16 @@ pub fn lacks_format(labels: &[ShipmentLabel], is_wanted: impl Fn(&LabelFormat) -
         .any(|label| label.format.as_ref().is_some_and(|format| is_wanted(format) && !is_ready(format)))
 }
 
+/// Returns a format that is ready where none is ready that is wanted: no file would come.
+pub fn only_other_format(
+    labels: &[ShipmentLabel],
+    is_wanted: impl Fn(&LabelFormat) -> bool,
+) -> Option<&LabelFormat> {
+    let ready =
+        || labels.iter().filter(|label| label.is_ready == Some(true)).filter_map(|l| l.format.as_ref());
+    ready().next().filter(|_| !ready().any(is_wanted))
+}
+
 /// The words for labels that were not made: one has failed, or they are late.
 pub fn not_made(has_failed: bool) -> Message {
     let text = match has_failed {
@@ -241,6 +251,19 @@ mod tests {
         assert!(!lacks(["completed", "completed"], &both));
         let twice = vec![label("1", LabelFormat::A4, "error"), label("2", LabelFormat::A4, "completed")];
         assert!(!lacks_format(&twice, |_| true), "it was made again");
+    }
+
+    #[test]
+    fn a_format_that_nobody_fetches_is_named_where_there_is_no_other() {
+        let other = |statuses, wanted: &[LabelFormat]| {
+            only_other_format(&of(statuses).labels, |format| wanted.contains(format)).cloned()
+        };
+        let (a4, zebra, pdf) = (LabelFormat::A4, LabelFormat::Zebra, LabelFormat::ZebraPdf);
+        assert_eq!(other(["completed", "completed"], &[pdf]), Some(a4.clone()));
+        assert_eq!(other(["completed", "processing"], std::slice::from_ref(&zebra)), Some(a4.clone()));
+        assert_eq!(other(["completed", "completed"], &[zebra]), None);
+        assert_eq!(other(["processing", "processing"], &[a4]), None, "nothing is ready");
+        assert_eq!(other(["completed", "completed"], &[]), Some(LabelFormat::A4));
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub fn decide(desired: Option<&str>, there: Option<&str>, agreed: &Agreed, may_o
         return Action::Answer(Verdict::Done(None));
     }
     let base = agreed.by_command.as_ref().or(agreed.written.as_ref()).or(agreed.mirrored.as_ref());
-    // Where nobody has seen anything there is nothing to be in conflict with.
-    let is_conflict = base.is_some_and(|base| !same(there, base.as_deref()));
+    // Where nobody knows a base, notes that are there are a person's.
+    let is_conflict = !same(there, base.and_then(Option::as_deref));
     match is_conflict && !may_overwrite {
         true => Action::Answer(Verdict::Failed(Message::new("notes_conflict", text!("push-notes-conflict")))),
         false => Action::Write,
@@ -113,7 +113,9 @@ mod tests {
             (Some("new"), Some("a person's"), &mirrored, false, "notes_conflict"),
             (Some("new"), Some("a person's"), &mirrored, true, "write"),
             (None, Some("a person's"), &mirrored, false, "notes_conflict"),
-            (Some("new"), Some("a person's"), &nobody, false, "write"),
+            (Some("new"), Some("a person's"), &nobody, false, "notes_conflict"),
+            (Some("new"), Some("a person's"), &nobody, true, "write"),
+            (Some("new"), Some(""), &nobody, false, "write"),
             (Some("new"), None, &agreed(None, None, Some(None)), false, "write"),
             (Some("new"), Some("x"), &agreed(None, None, Some(None)), false, "notes_conflict"),
             // What the command says comes before what we wrote, and that before what the mirror had.

@@ -48,6 +48,24 @@ fn only_the_order_itself_shows_what_was_expected_and_has_a_listing_row() {
     assert!(steps.iter().all(|step| step.ids == [7] && step.urgency == Urgency::Hinted));
 }
 
+// withstands: F032
+#[test]
+fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
+    let (hinted, found, swept) = (Urgency::Hinted, Urgency::Found, Urgency::Swept);
+    for (urgency, mirrored, read, expected) in [
+        (hinted, Some(5), Some(4), true),
+        (hinted, Some(5), Some(5), false),
+        (hinted, Some(5), Some(6), false),
+        (hinted, None, Some(4), false),
+        (hinted, Some(5), None, false),
+        (found, Some(5), Some(4), false),
+        (swept, Some(5), Some(4), false),
+    ] {
+        let is_stale = goes_back(urgency, mirrored.map(at), read.map(at));
+        assert_eq!(is_stale, expected, "{urgency:?} {mirrored:?} {read:?}");
+    }
+}
+
 #[test]
 fn an_order_that_is_not_mirrored_is_read_with_its_subresources() {
     for (asked, is_mirrored, expected) in

@@ -213,7 +213,7 @@ async fn read_stable_stock(
 ) -> Result<Option<([Decimal; 2], Dispatched)>, Error> {
     let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
     let quantity = async || -> Result<Option<[Decimal; 2]>, Error> {
-        let stock = services.client.products().stock(&product, &sku).await?.value;
+        let stock = services.client.products().stock(&product, Some(&sku)).await?.value;
         let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
         let quantity = level.map_or(Some(Decimal::ZERO), |level| level.quantity);
         Ok(quantity.map(|quantity| [quantity, total_of(&stock.levels)]))
