@@ -22,6 +22,8 @@ pub struct Received {
     pub head: String,
     /// Its body; null if it is no JSON.
     pub body: Value,
+    /// Its body as it came.
+    pub bytes: Vec<u8>,
 }
 
 /// A receiver of HTTP requests. Dropping it closes its port.
@@ -109,8 +111,8 @@ async fn answer(stream: TcpStream, state: Arc<Mutex<State>>) -> Option<()> {
                 "503 Service Unavailable"
             }
             None => {
-                let body = serde_json::from_slice(&body).unwrap_or_default();
-                state.received.push(Received { path, head, body });
+                let (json, bytes) = (serde_json::from_slice(&body).unwrap_or_default(), body);
+                state.received.push(Received { path, head, body: json, bytes });
                 "204 No Content"
             }
         }

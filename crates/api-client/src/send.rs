@@ -17,6 +17,7 @@ use reqwest::{
 };
 use secrecy::ExposeSecret;
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::{
     ApiRequest, HeldAnswers,
@@ -36,6 +37,42 @@ use crate::{
 const USUAL_ANSWER: usize = 32 << 10;
 /// The most characters of an unreadable answer that are shown.
 const EXCERPT: usize = 200;
+/// The target of the spans that an exporter of traces takes; logs leave it out.
+pub const TRACE_TARGET: &str = "espelho_trace";
+
+/// The span of one request, by OpenTelemetry's names for HTTP clients. Its route has no identifier in it.
+fn call_span(request: &ApiRequest) -> Span {
+    tracing::info_span!(
+        target: TRACE_TARGET,
+        "call",
+        otel.name = format!("{} {}", request.method, request.route),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        http.request.method = request.method.as_str(),
+        http.route = request.route,
+        http.response.status_code = Empty,
+        error.type = Empty,
+    )
+}
+
+fn note_answer(span: &Span, answer: &Result<Answer, Error>) {
+    if span.is_disabled() {
+        return;
+    }
+    let status = match answer {
+        Ok(answer) => Some(answer.status),
+        Err(Error::Refused { status, .. }) => Some(*status),
+        Err(_) => None,
+    };
+    if let Some(status) = status {
+        span.record("http.response.status_code", status);
+    }
+    if let Err(error) = answer {
+        span.record("otel.status_code", "ERROR");
+        span.record("error.type", error.code().as_str());
+    }
+}
+
 /// A 2xx answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -101,7 +138,9 @@ impl Transport {
         held: Option<&HeldAnswers>,
     ) -> Result<Answer, Error> {
         let begun = self.clock.monotonic();
-        let answer = self.transport(request, token, permit, held).await;
+        let span = call_span(request);
+        let answer = self.transport(request, token, permit, held).instrument(span.clone()).await;
+        note_answer(&span, &answer);
         self.http.timings.answered(request.route, self.clock.monotonic().saturating_sub(begun));
         self.metrics.request(request, &answer);
         answer

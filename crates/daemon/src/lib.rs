@@ -60,6 +60,7 @@ mod store_task;
 mod stores;
 mod telemetry;
 mod terminal;
+mod traces;
 mod unknown_stores;
 mod upgrade;
 mod usage;

@@ -2,9 +2,12 @@
 
 use std::sync::OnceLock;
 
-use tracing_subscriber::EnvFilter;
+use espelho_sync_engine::order_trace;
+use tracing_subscriber::{
+    EnvFilter, Layer as _, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _,
+};
 
-use crate::config::LogFormat;
+use crate::{config::LogFormat, traces::Traces};
 
 /// Changes the log level, in any format.
 type Level = Box<dyn Fn(EnvFilter) + Send + Sync>;
@@ -13,25 +16,23 @@ static LEVEL: OnceLock<Level> = OnceLock::new();
 
 /// Starts to log. `$ESPELHO_LOG` overrides the level for this process.
 pub(crate) fn start(format: LogFormat, level: &str) {
-    let filter = filter_of(level);
-    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
-    // A second start (demo after sandbox, tests) keeps the first.
-    let level: Level = match format {
-        LogFormat::Json => {
-            let builder = builder.json().flatten_event(true).with_env_filter(filter).with_filter_reloading();
-            let handle = builder.reload_handle();
-            let _ = builder.try_init();
-            Box::new(move |filter| drop(handle.reload(filter)))
-        }
+    start_with_traces(format, level, None);
+}
+
+/// The same, and sends traces to their collector, where there is one.
+pub(crate) fn start_with_traces(format: LogFormat, level: &str, traces: Option<&Traces>) {
+    let (filter, handle) = reload::Layer::new(filter_of(level));
+    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = match format {
+        LogFormat::Json => lines.json().flatten_event(true).with_filter(filter).boxed(),
         LogFormat::Text => {
-            let builder = builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-            let builder = builder.with_env_filter(filter).with_filter_reloading();
-            let handle = builder.reload_handle();
-            let _ = builder.try_init();
-            Box::new(move |filter| drop(handle.reload(filter)))
+            let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            lines.with_ansi(is_terminal).with_filter(filter).boxed()
         }
     };
-    let _ = LEVEL.set(level);
+    // A second start (demo after sandbox, tests) keeps the first.
+    let _ = tracing_subscriber::registry().with(lines).with(traces.map(Traces::layer)).try_init();
+    let _ = LEVEL.set(Box::new(move |filter| drop(handle.reload(filter))));
 }
 
 /// Changes the level from now on.
@@ -44,5 +45,10 @@ pub(crate) fn change_level(level: &str) {
 fn filter_of(level: &str) -> EnvFilter {
     // The scheduler's own "info" messages are about itself; the filter can enable them by name.
     let configured = format!("tokio_cron_scheduler=warn,{level}");
-    EnvFilter::try_from_env("ESPELHO_LOG").unwrap_or_else(|_| EnvFilter::new(configured))
+    let filter = EnvFilter::try_from_env("ESPELHO_LOG").unwrap_or_else(|_| EnvFilter::new(configured));
+    // Spans are for traces: a line has its fields itself.
+    match format!("{}=off", order_trace::TARGET).parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    }
 }

@@ -18,6 +18,7 @@ pub mod fuzzing;
 pub mod labels;
 pub mod live;
 mod memory_budget;
+pub mod order_trace;
 mod owner;
 pub mod plan;
 mod progress;

@@ -1,11 +1,12 @@
 //! The operator's commands: `feed`; `seeing` has status, errors, explain, get and the pages; `auditing`; `keeping` has the
-//! token, prune and doctor.
+//! token, prune and doctor; `traces` has what a collector of traces is sent.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod auditing;
 mod feed;
 mod keeping;
 mod seeing;
+mod traces;
 
 use espelho_tests::{Installation, Kind, Outcome, Shop, shop::Order};
 use serde_json::Value;

@@ -65,7 +65,11 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
     for (name, check) in INSTALLATION {
         note(limited(&*facts.clock, name, check(facts)).await);
     }
-    service::alarms(facts.status()).into_iter().for_each(&mut note);
+    let alarms = match (facts.status(), facts.store()) {
+        (None, Some(store)) => service::recorded_alarms(facts, store).await,
+        (told, _) => service::alarms_told(told),
+    };
+    alarms.into_iter().for_each(&mut note);
     for config in &facts.configuration.stores {
         let store = StoreFacts::new(facts, config);
         for (name, check) in STORE {

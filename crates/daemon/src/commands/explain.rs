@@ -22,6 +22,7 @@ use crate::{
     exit,
     knowledge::{Knowledge, find_all, head, similar},
     terminal,
+    traces::trace_id,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
@@ -117,6 +118,7 @@ fn as_json(knowledge: &Knowledge, locale: Locale) -> Value {
         "store": knowledge.store.as_str(),
         "entity": knowledge.entity,
         "key": knowledge.key,
+        "trace_id": (knowledge.entity == "order").then(|| trace_id(&knowledge.store, &knowledge.key)),
         "row": knowledge.row.as_ref().map(row),
         "missing": knowledge.missing.as_ref().map(|missing| json!({
             "since": time(&missing.since),

@@ -17,6 +17,7 @@ use crate::{
     config::{Configuration, StoreConfig},
     context::{Shared, stop_on_signals},
     exit, handover, progress, report, telemetry,
+    traces::Traces,
 };
 
 /// The number of stores at once: each has its own budget, and waiting for it costs nothing.
@@ -32,7 +33,8 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     if let Err(unknown) = select(&mut configuration, &cli.resync.store) {
         return say(&unknown, cli);
     }
-    telemetry::start(configuration.installation.log.format, "warn");
+    let traces = Traces::of(&configuration.installation.traces);
+    telemetry::start_with_traces(configuration.installation.log.format, "warn", traces.as_ref());
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
         eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
@@ -55,6 +57,7 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     };
     reports.sort_by(|a, b| a.store.cmp(&b.store));
     shared.store.close().await;
+    Traces::end(traces).await;
     print(&reports, cli);
     exit::of_run(&reports)
 }

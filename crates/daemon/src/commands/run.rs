@@ -19,6 +19,7 @@ use crate::{
     ports,
     reload::Reloads,
     telemetry,
+    traces::Traces,
 };
 
 pub(super) async fn run(cli: &Cli) -> u8 {
@@ -26,7 +27,12 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    telemetry::start(configuration.installation.log.format, &configuration.installation.log.level);
+    let traces = Traces::of(&configuration.installation.traces);
+    telemetry::start_with_traces(
+        configuration.installation.log.format,
+        &configuration.installation.log.level,
+        traces.as_ref(),
+    );
     raise_file_limit();
     let outside = match (Panics::listen(), Reloads::of(config::directory(cli.config.as_deref()))) {
         (panics, Ok(reloads)) => Outside { panics, reloads: Some(reloads) },
@@ -62,7 +68,9 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli),
     };
-    match Service::new(shared, configuration).run(listener, webhooks, outside).await {
+    let ended = Service::new(shared, configuration).run(listener, webhooks, outside).await;
+    Traces::end(traces).await;
+    match ended {
         Ok(()) => exit::COMPLETE,
         Err(problem) => say(&problem, cli),
     }

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::{
-    ConfigError, LabelsSection, cadence::Cadence, file, notices::NoticesSection, people,
-    retention::RetentionSection,
+    ConfigError, LabelsSection, address::check_outgoing, cadence::Cadence, file, notices::NoticesSection,
+    people, retention::RetentionSection,
 };
 use crate::http::webhook::{Limits, TlsFiles};
 
@@ -36,6 +36,7 @@ pub(crate) struct Installation {
     pub http: Http,
     pub webhooks: Webhooks,
     pub log: Log,
+    pub traces: Traces,
     pub notices: NoticesSection,
     pub schedule: Schedule,
     pub labels: LabelsSection,
@@ -96,6 +97,7 @@ impl Default for Installation {
             http: Http::default(),
             webhooks: Webhooks::default(),
             log: Log::default(),
+            traces: Traces::default(),
             notices: NoticesSection::default(),
             schedule: Schedule::default(),
             labels: LabelsSection::default(),
@@ -115,6 +117,7 @@ impl Installation {
             ("http.listen", self.http.listen != other.http.listen),
             ("[webhooks]", self.webhooks != other.webhooks),
             ("log.format", self.log.format != other.log.format),
+            ("[traces]", self.traces != other.traces),
             ("[notices]", self.notices != other.notices),
             ("[privacy]", self.privacy != other.privacy),
             ("[retention]", self.retention != other.retention),
@@ -152,6 +155,14 @@ pub(crate) struct Log {
     pub format: LogFormat,
     /// `error`, `warn`, `info`, `debug`, `trace`, or a filter like `info,espelho_api_client=debug`.
     pub level: String,
+}
+
+/// Traces, by OpenTelemetry's protocol.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Traces {
+    /// The address of a collector for OTLP over HTTP; none: no traces.
+    pub endpoint: Option<String>,
 }
 
 /// The format of a log line.
@@ -295,6 +306,11 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     }
     check_schedule(&installation, &path)?;
     check_level(&installation.log.level, &path)?;
+    if let Some(endpoint) = &installation.traces.endpoint {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let place = file::place_of(&path, &text, "endpoint");
+        check_outgoing("traces.endpoint", endpoint).map_err(|problem| ConfigError { place, problem })?;
+    }
     if let Some(mistake) = installation.labels.mistake() {
         return Err(ConfigError { place: path.display().to_string(), problem: mistake });
     }

@@ -28,7 +28,7 @@ use crate::{
 
 pub(crate) use address::{Environment, check_address, environment_of};
 pub(crate) use cadence::span;
-pub(crate) use installation::{Installation, LogFormat, Schedule};
+pub(crate) use installation::{Installation, LogFormat, Schedule, Traces};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use notices::{ExecConfig, NoticeWebhook, NoticesConfig, PingConfig, SmtpConfig, SmtpTls};
 pub(crate) use people::of_installation as people;

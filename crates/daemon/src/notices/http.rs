@@ -1,12 +1,13 @@
-//! The only place of this crate that sends HTTP requests: to the addresses that the operator chose for messages, never to
-//! a marketplace.
+//! The only place of this crate that sends HTTP requests: to the addresses that the operator chose for messages and traces,
+//! never to a marketplace.
 
 use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
-use reqwest::{Client, header::CONTENT_TYPE};
+use opentelemetry_http::{Bytes, Request};
+use reqwest::{Client, StatusCode, header::CONTENT_TYPE};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::Sent;
@@ -43,6 +44,15 @@ impl Http {
             request = request.bearer_auth(token.expose_secret());
         }
         answer_of(request).await
+    }
+
+    /// Posts spans to a collector; returns the status of its answer.
+    pub(crate) async fn post_spans(&self, request: Request<Bytes>) -> Result<StatusCode, String> {
+        let (head, body) = request.into_parts();
+        let request = self.client()?.post(head.uri.to_string()).headers(head.headers).body(body);
+        #[expect(clippy::disallowed_methods, reason = "this is no call of the marketplace's API")]
+        let answer = request.send().await.map_err(|error| innermost(&error.without_url()))?;
+        Ok(answer.status())
     }
 
     /// Calls an address.

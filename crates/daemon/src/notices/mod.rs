@@ -17,5 +17,6 @@ mod unrecorded;
 pub(crate) use channels::Channels;
 pub(crate) use content::Content;
 pub(crate) use deadman::{DeadMan, call};
+pub(crate) use http::Http;
 pub(crate) use message::{Message, Sent};
 pub(crate) use notifier::{Notifier, new_id};

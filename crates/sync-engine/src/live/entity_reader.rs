@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{OrderNumber, ProductId, containment::Panicked, order::Order, sync::Resource};
 use espelho_store::{Error as StoreError, Op, Subresource};
+use tracing::Instrument as _;
 
 use super::{
     lanes::lane_of,
@@ -16,7 +17,7 @@ use super::{
     subresources::FetchedSubresource,
 };
 use crate::{
-    Input, StoreContext,
+    Input, StoreContext, order_trace,
     plan::refresh::{
         goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
         products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
@@ -98,7 +99,9 @@ impl<'c> EntityReader<'c> {
     /// Reads what a request asks for of an entity, and writes it, unless the entity is set aside.
     pub(super) async fn read(&self, entity: &Entity, request: &RefreshRequest) -> Result<Refreshed, Cause> {
         let (input, key) = (Input::of_entity(entity), entity.row().1);
-        match self.context.attempt(input, key, self.read_entity(entity, request)).await {
+        let span = order_trace::reading(&self.context.key, entity, request);
+        let reading = self.read_entity(entity, request).instrument(span);
+        match self.context.attempt(input, key, reading).await {
             Attempt::Ended(read) => read,
             Attempt::Panicked(panicked) => Err(Cause::Panicked(panicked)),
             Attempt::SetAside(poison) => Err(Cause::SetAside(poison)),

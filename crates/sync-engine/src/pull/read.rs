@@ -9,6 +9,7 @@ use espelho_api_client::{Error as ApiError, ListPage, ListedRow};
 use espelho_model::{ContentHash, sync::Counts, text};
 use espelho_store::{KeptPage, Known};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tracing::Instrument as _;
 
 use super::{
     Fetched, PassOptions, Pull,
@@ -18,6 +19,7 @@ use super::{
 };
 use crate::{
     Error, Input, Position, Problem, StoreContext, Trouble,
+    order_trace::reading_in_pass,
     plan::{
         last_page::is_beyond_the_end,
         page::plan_page,
@@ -324,7 +326,8 @@ async fn read_detail<P: Pull>(
     key: &str,
 ) -> Result<Fetched<P::Detail>, Unread> {
     loop {
-        match context.attempt(Input::of_resource(P::RESOURCE), key, pull.detail(key)).await {
+        let reading = pull.detail(key).instrument(reading_in_pass(&context.key, P::RESOURCE, key));
+        match context.attempt(Input::of_resource(P::RESOURCE), key, reading).await {
             Attempt::Ended(answer) => return answer.map_err(Unread::Api),
             Attempt::Panicked(_) => (),
             Attempt::SetAside(poison) => return Err(Unread::SetAside(poison)),

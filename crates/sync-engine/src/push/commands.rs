@@ -8,13 +8,14 @@ use espelho_model::{
 };
 use espelho_store::{Command, Effect, EffectState, IntentKind, OpenCommand};
 use serde_json::Value;
+use tracing::{Instrument as _, Span};
 
 use super::{
     command_context::CommandContext, journal::Journal, kinds::handler, refused::refused,
     row_answers::RowAnswers, services::Services, settlements::Settlements, stock::StockPusher,
 };
 use crate::{
-    Error, StoreContext,
+    Error, StoreContext, order_trace,
     plan::push::{
         Message, Settlement, Verdict, attempts::backoff_or_give_up, doubtful, invalid, jobs::dispatches_goods,
     },
@@ -46,6 +47,10 @@ impl<'c> CommandHandlers<'c> {
 
     /// Handles a command and answers it. Returns the wait until the next attempt.
     pub(super) async fn run(&self, row: &OpenCommand) -> Result<Duration, Error> {
+        self.run_in_span(row).instrument(order_trace::command(&self.context.key, row)).await
+    }
+
+    async fn run_in_span(&self, row: &OpenCommand) -> Result<Duration, Error> {
         // The command may have waited in the queue, and somebody may have withdrawn it meanwhile.
         let Some(mut command) = self.read(row).await? else { return Ok(Duration::ZERO) };
         if is_no_text(&command.data) {
@@ -54,6 +59,7 @@ impl<'c> CommandHandlers<'c> {
             return Ok(Duration::ZERO);
         }
         let verdict = self.handle_command(&command).await?;
+        Span::current().record("outcome", outcome_of(&verdict));
         let again = match matches!(verdict, Verdict::Done(_)) && dispatches_goods(row) {
             true => self.stock.levels_ahead_of(row).await?,
             false => Vec::new(),
@@ -156,6 +162,20 @@ impl<'c> CommandHandlers<'c> {
         // Only a person ends a doubt (`espelho retry`); the effect is then no longer doubtful.
         let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
         Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
+    }
+}
+
+/// The word for a verdict in traces: the code where there is one.
+fn outcome_of(verdict: &Verdict) -> &str {
+    match verdict {
+        Verdict::Done(_) => "done",
+        Verdict::Sent | Verdict::Unsettled(_) => "sent",
+        Verdict::Requeue | Verdict::RetryAfter(_) => "again",
+        Verdict::DoneBut(message)
+        | Verdict::Waiting(message, _)
+        | Verdict::Failed(message)
+        | Verdict::Held(message)
+        | Verdict::Doubtful(message) => &message.code,
     }
 }
 

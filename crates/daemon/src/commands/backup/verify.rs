@@ -8,7 +8,12 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, clock::SystemClock, text, text::{Arg, Locale}};
+use espelho_model::{
+    Clock,
+    clock::SystemClock,
+    text,
+    text::{Arg, Locale},
+};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;

@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use espelho_model::text;
-use serde_json::Value;
+use espelho_model::{text, text::Locale};
+use espelho_store::Store;
+use espelho_sync_engine::plan::alarms::{Code, decide};
+use serde_json::{Value, json};
 
 use super::{facts::Facts, finding::Finding};
-use crate::local;
+use crate::{
+    alarms::{self, ShownVerdict},
+    local,
+};
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let listen = facts.configuration.installation.http.listen;
@@ -51,9 +56,21 @@ fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
 
 /// Returns the service's alarms as findings with the same codes. The service may have another version: fields that can
 /// be read are shown.
-pub(super) fn alarms(told: Option<&Value>) -> Vec<Finding> {
+pub(super) fn alarms_told(told: Option<&Value>) -> Vec<Finding> {
     let alarms = told.and_then(|told| told["alarms"].as_array()).into_iter().flatten();
     alarms.map(|alarm| alarm_of(alarm).named("alarm", Duration::ZERO)).collect()
+}
+
+/// Returns the alarms that the database has while no service answers, but for that: the service has its own finding.
+pub(super) async fn recorded_alarms(facts: &Facts, store: &Store) -> Vec<Finding> {
+    let configuration = &facts.configuration;
+    let locale = Locale { language: facts.language, ..configuration.locale() };
+    let seen = alarms::offline(store, &configuration.shown(), facts.clock.now()).await;
+    // Where the database does not answer, its own check says so.
+    let Ok(seen) = seen else { return Vec::new() };
+    let verdict = ShownVerdict::of(&decide(&seen), locale);
+    let others = verdict.alarms.into_iter().filter(|alarm| alarm.code != Code::ServiceStopped.as_str());
+    alarms_told(Some(&json!({ "alarms": others.collect::<Vec<_>>() })))
 }
 
 fn alarm_of(alarm: &Value) -> Finding {
@@ -88,7 +105,7 @@ mod tests {
             {"code": "run", "failing": true, "store": "a", "pt": "falhou", "en": "failed", "cause": "c", "hint": "h"},
             7,
         ]});
-        let found = alarms(Some(&told));
+        let found = alarms_told(Some(&told));
         let states: Vec<_> = found.iter().map(|finding| (finding.state, finding.is_authentication)).collect();
         assert_eq!(
             states,
@@ -97,6 +114,6 @@ mod tests {
         let said: Vec<_> = found.iter().map(|finding| finding.found.message(Locale::default())).collect();
         assert_eq!(said[..3], ["late: atrasado", "credential_refused: senha", "run: falhou: c"]);
         assert_eq!(found[2].found.next(Locale::default()).as_deref(), Some("h"));
-        assert!(alarms(None).is_empty() && alarms(Some(&json!({}))).is_empty());
+        assert!(alarms_told(None).is_empty() && alarms_told(Some(&json!({}))).is_empty());
     }
 }
