@@ -206,7 +206,7 @@ pub enum Error {
         path: String,
     },
     /// Another process has the file open that the operation would replace.
-    #[error("{path} is in use by another process of espelho")]
+    #[error("{path} is in use by another process")]
     InUse {
         /// The file.
         path: String,

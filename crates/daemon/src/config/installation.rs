@@ -289,7 +289,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         false => Installation::default(),
     };
     let mut installation = override_from_environment(&from_file)?;
-    if let Some(file) = &installation.database.url_file {
+    if let Some(file) = installation.database.url_file.as_ref().filter(|_| !is_url_overridden()) {
         // The path is relative to the file that names it; join keeps an absolute path unchanged.
         installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
     }
@@ -320,6 +320,12 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         return Err(ConfigError { place: file::place_of(&path, &text, key), problem });
     }
     Ok(installation)
+}
+
+/// Whether the environment has the database's address itself: it comes before a file that `espelho.toml` names.
+fn is_url_overridden() -> bool {
+    let has = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    has("ESPELHO__DATABASE__URL") && !has("ESPELHO__DATABASE__URL_FILE")
 }
 
 fn override_from_environment(from_file: &Installation) -> Result<Installation, ConfigError> {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_api_client::webhook::EventName;
+use espelho_api_client::{error::conceal, webhook::EventName};
 use espelho_model::{text, text::Text};
 use reqwest::Url;
 use secrecy::SecretString;
@@ -37,6 +37,8 @@ pub(super) struct Webhook {
     #[serde(default = "all_events")]
     events: Vec<String>,
     #[serde(default)]
+    secret: Option<SecretString>,
+    #[serde(default)]
     secret_file: Option<PathBuf>,
 }
 
@@ -52,7 +54,7 @@ impl Webhook {
         dir: &Path,
         store_file: &Path,
     ) -> Result<WebhookConfig, (&'static str, Text)> {
-        let Self { public_url, events, secret_file } = self;
+        let Self { public_url, events, secret: inline, secret_file } = self;
         check_address("webhook.public_url", &public_url, environment).map_err(|e| ("public_url", e))?;
         if environment == Environment::Production && !is_public(&public_url) {
             return Err(("public_url", text!("config-webhook-not-public", url = &public_url)));
@@ -70,6 +72,11 @@ impl Webhook {
         let unreadable =
             |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
         let secret = secret.map_err(|tried| ("secret_file", unreadable(tried)))?;
+        if inline.is_some() && secret.is_some() {
+            return Err(("secret", text!("config-notice-twice", field = "webhook.secret")));
+        }
+        inline.iter().for_each(conceal);
+        let secret = inline.or(secret);
         Ok(WebhookConfig { public_url, events, secret })
     }
 }
@@ -157,6 +164,11 @@ mod tests {
         let config = checked(Environment::Production, &format!("{url}secret_file = \"loja.whsec\"")).unwrap();
         assert!(!format!("{config:?}").contains("portal"), "{config:?}");
         assert_eq!(config.secret.unwrap().expose_secret(), "whsec_do-portal");
+        let inline = checked(Environment::Production, &format!("{url}secret = \"whsec_in-file\"")).unwrap();
+        assert!(!format!("{inline:?}").contains("in-file"), "{inline:?}");
+        assert_eq!(inline.secret.unwrap().expose_secret(), "whsec_in-file");
+        let both = format!("{url}secret = \"a\"\nsecret_file = \"loja.whsec\"");
+        assert_eq!(checked(Environment::Production, &both).unwrap_err().0, "secret");
         let (key, problem) =
             checked(Environment::Production, &format!("{url}secret_file = \"nowhere\"")).unwrap_err();
         assert!(

@@ -308,9 +308,13 @@ impl<'b> Blanking<'b> {
             let mut values = self.key(&parent);
             values.push(row.text(0)?.into());
             let mut is_changed = false;
+            // A later reading leaves out whom the row's own object names (`Record::without_person`): so does this.
+            let raw = row.optional_text(texts.len() + objects.len())?;
+            let named = Person::of(raw.as_deref().unwrap_or("{}"));
             for (nth, column) in texts.iter().enumerate() {
                 let text = row.optional_text(nth + 1)?;
-                let kept = text.clone().filter(|text| !person.takes(column, text));
+                let is_taken = |text: &String| person.takes(column, text) || named.takes(column, text);
+                let kept = text.clone().filter(|text| !is_taken(text));
                 is_changed |= kept != text;
                 values.push(kept.into());
             }
