@@ -12,7 +12,7 @@ use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewActio
 use serde::Deserialize;
 
 use crate::{
-    decisions::{self, DecidedRow, Decision, Selection},
+    decisions::{self, DecidedRow, Decision, Selection, change},
     replay::replay,
 };
 
@@ -107,7 +107,11 @@ impl Act {
         let (count, rows, question) = match &self.what {
             What::Decide { decision, .. } => {
                 let rows = self.rows(store).await?;
-                (rows.len(), rows.iter().map(named).collect(), question(*decision, rows.len()))
+                let mut names = Vec::new();
+                for row in rows.iter().take(NAMED) {
+                    names.push(format!("{}{}", named(row), change_of(store, row).await?));
+                }
+                (rows.len(), names, question(*decision, rows.len()))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -218,6 +222,16 @@ fn question(decision: Decision, rows: usize) -> Text {
         Decision::Retry | Decision::BringBack => text!("page-act-retry", count = rows),
         Decision::Ignore => text!("page-act-ignore", count = rows),
     }
+}
+
+/// Returns what a level or price changes. A command's words may be about a person, and what is done is recorded: they are
+/// left out.
+async fn change_of(store: &Store, row: &DecidedRow) -> Result<String, Error> {
+    if row.intent == IntentKind::Command {
+        return Ok(String::new());
+    }
+    let row = store.releases().intent_row(&row.store, row.intent, &row.key).await?;
+    Ok(row.as_ref().map(change).unwrap_or_default())
 }
 
 fn named(row: &DecidedRow) -> String {

@@ -2,7 +2,9 @@
 //! commands and the page make them in the same way.
 
 use espelho_model::{StoreKey, push::PushState, text, text::Text};
-use espelho_store::{EffectState, Error, IntentKind, Store};
+use espelho_store::{EffectState, Error, IntentKind, IntentRow, Store};
+
+use crate::terminal::shown;
 
 /// The cause of rows whose store is in no configuration.
 const UNKNOWN_STORE: &str = "unknown_store";
@@ -41,6 +43,16 @@ pub(crate) struct Selection<'s> {
     pub(crate) intent: Option<IntentKind>,
     /// Only with this cause.
     pub(crate) code: Option<&'s str>,
+}
+
+/// Returns what a row changes: from the mirror's value to the wanted one, or a command's words.
+pub(crate) fn change(row: &IntentRow) -> String {
+    let wanted = row.intent.as_deref().map(shown);
+    match (row.mirrored.as_deref(), wanted) {
+        (Some(mirrored), Some(wanted)) => format!(": {} → {wanted}", shown(mirrored)),
+        (None, Some(wanted)) => format!(": {wanted}"),
+        (_, None) => String::new(),
+    }
 }
 
 /// Returns the rows that a decision concerns. Rows in doubt are decided one by one: a person who says "all" has checked

@@ -82,7 +82,8 @@ impl Stores {
         let tasks: Vec<_> = configuration.stores.iter().map(|config| self.task(config, &schedule)).collect();
         // All stores are taken before the work on any starts: otherwise the first run of one store would keep the
         // others waiting.
-        let asked = tasks.into_iter().map(async |(task, running)| (task.take().await, task, running));
+        let take = |(task, running): (StoreTask, Running)| async move { (task.take().await, task, running) };
+        let asked = tasks.into_iter().map(take);
         let told_to_stop = Box::pin(self.shared.stop.clone().cancelled_owned());
         let asked: Vec<_> = stream::iter(asked).buffered(AT_ONCE).take_until(told_to_stop).collect().await;
         if self.shared.stop.is_cancelled() {

@@ -1,7 +1,6 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
 use espelho_model::{StoreKey, text, text::Text};
-use espelho_store::IntentRow;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -181,7 +180,7 @@ async fn confirmed(
     for DecidedRow { store, intent, key } in rows.iter().take(MOST_SHOWN) {
         let row = reading.store.releases().intent_row(store, *intent, key).await?;
         let store = shown(store);
-        let change = row.as_ref().map(change).unwrap_or_default();
+        let change = row.as_ref().map(decisions::change).unwrap_or_default();
         eprintln!("{store} {} {}{change}", intent.as_str(), shown(key));
         if let Some(error) = row.and_then(|row| row.error) {
             eprintln!("  {}", shown(&error));
@@ -192,16 +191,6 @@ async fn confirmed(
     }
     let question = decision.question(rows.len());
     Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))
-}
-
-/// Returns what a row changes: from the mirror's value to the wanted one, or a command's words.
-fn change(row: &IntentRow) -> String {
-    let wanted = row.intent.as_deref().map(shown);
-    match (row.mirrored.as_deref(), wanted) {
-        (Some(mirrored), Some(wanted)) => format!(": {} → {wanted}", shown(mirrored)),
-        (None, Some(wanted)) => format!(": {wanted}"),
-        (_, None) => String::new(),
-    }
 }
 
 fn no_such_row() -> Problem {

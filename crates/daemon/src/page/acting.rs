@@ -76,6 +76,7 @@ fn fields(asked: &Asked) -> Vec<(&'static str, String)> {
 pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Reader) -> Page {
     let words = Words(reader.locale);
     let (refusal, fields) = match (&reader.session, reader.can_log_in) {
+        _ if preview.count == 0 => (Some((words.say(&text!("page-act-nothing")), None)), Vec::new()),
         (Some(session), _) if session.role.may_act() => {
             let mut fields = fields(asked);
             fields.push(("csrf", session.csrf.clone()));

@@ -311,6 +311,7 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
         (text!("page-error"), false),
         (text!("page-since"), false),
         (text!("page-act"), false),
+        (text!("page-act-else"), false),
     ];
     let mut sheet = Sheet::new(&text!("status-erp"), &columns, words.0);
     sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
@@ -324,7 +325,8 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
             Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
             error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
             time(row.since, words),
-            act_on(row, words),
+            act_on(row, decision_of(&row.state), words),
+            act_on(row, ending_of(&row.state), words),
         ]
     }));
     sheet.foot = cut_off(rows.len(), words);
@@ -332,13 +334,27 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
     page.page(reader)
 }
 
-/// Returns the link to the act that a row waits for.
-fn act_on(row: &QueuedRow, words: Words) -> Cell {
-    let (act, does) = match row.state.as_str() {
-        "held" => ("release", text!("page-mend-release")),
-        "failed" | "doubtful" => ("retry", text!("page-mend-retry")),
-        _ => return Cell::new("–"),
-    };
+/// What lets a row go on.
+fn decision_of(state: &str) -> Option<(&'static str, Text)> {
+    match state {
+        "held" => Some(("release", text!("page-mend-release"))),
+        "failed" | "doubtful" => Some(("retry", text!("page-mend-retry"))),
+        _ => None,
+    }
+}
+
+/// What ends a row as it is: given up, or in doubt and seen to have happened.
+fn ending_of(state: &str) -> Option<(&'static str, Text)> {
+    match state {
+        "held" | "failed" => Some(("ignore", text!("page-mend-ignore"))),
+        "doubtful" => Some(("ignore", text!("page-mend-happened"))),
+        _ => None,
+    }
+}
+
+/// Returns the link to the question before an act on a row.
+fn act_on(row: &QueuedRow, act: Option<(&'static str, Text)>, words: Words) -> Cell {
+    let Some((act, does)) = act else { return Cell::new("–") };
     let (entity, key, store) = (encoded(&row.entity), encoded(&row.key), encoded(&row.store));
     Cell::new(words.say(&does)).to(format!("/acao?act={act}&entity={entity}&key={key}&store={store}"))
 }

@@ -59,7 +59,12 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))),
             look(),
         ],
-        "failed" | "doubtful" => vec![look()],
+        "failed" => vec![look()],
+        // Rows in doubt are decided one by one, where they are listed.
+        "doubtful" => {
+            let store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
+            vec![Mend { href: Some(format!("/fila?state=doubtful{store}")), ..look() }]
+        }
         "waiting" => vec![mend(text!("page-mend-look"), format!("errors{of_store}"))],
         "paused" => {
             let resume = mend(text!("page-mend-resume"), format!("resume{of_store}"));

@@ -47,6 +47,7 @@ page-todo = To do now
 page-mend-retry = Try again
 page-mend-ignore = Give up
 page-mend-release = Release
+page-mend-happened = It happened: end it
 page-mend-look = See each one
 page-mend-resume = Resume
 page-mend-login = Test the password
@@ -183,7 +184,10 @@ page-act-viewer = { $name } may only look. The command line below does the same,
 page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl restart espelho. The command line does the same.
 page-act-form = This form is of another session: go back to the page and try again.
 page-act-not-allowed = This person may not act: see the file of operators.
+page-act-nothing = Nothing is left to be done: what this was about is settled, or has changed meanwhile.
+page-act-else = Or end it
 page-act-done = { $count ->
+    [0] Nothing has changed.
     [one] Done: 1 row.
    *[other] Done: { $count } rows.
 }

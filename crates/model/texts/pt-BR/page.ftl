@@ -50,6 +50,7 @@ page-todo = Para fazer agora
 page-mend-retry = Tentar de novo
 page-mend-ignore = Desistir
 page-mend-release = Liberar
+page-mend-happened = Aconteceu: encerrar
 page-mend-look = Ver um por um
 page-mend-resume = Continuar
 page-mend-login = Testar a senha
@@ -186,7 +187,10 @@ page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo,
 page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl restart espelho. A linha de comando faz o mesmo.
 page-act-form = Este formulário é de outra sessão: volte à página e tente de novo.
 page-act-not-allowed = Esta pessoa não pode agir: veja o arquivo de operadores.
+page-act-nothing = Nada a fazer: o que era disto já se resolveu, ou mudou nesse meio-tempo.
+page-act-else = Ou encerrar
 page-act-done = { $count ->
+    [0] Nada mudou.
     [one] Feito: 1 registro.
    *[other] Feito: { $count } registros.
 }

@@ -25,7 +25,13 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            return Finding::yellow(text!("doctor-service-stopped", address = address));
+            let stopped = text!("doctor-service-stopped", address = address);
+            // Before the first start there is no service that should run.
+            let has_run = match facts.store() {
+                Some(store) => store.alarms().last_beat().await.is_ok_and(|beat| beat.is_some()),
+                None => false,
+            };
+            return if has_run { Finding::red(stopped) } else { Finding::yellow(stopped) };
         }
         Err(error) => {
             return Finding::yellow(text!(
