@@ -95,7 +95,8 @@ pub(super) fn state_of(findings: &[Finding]) -> State {
 /// works. A required check that was not possible makes the result partial; something that is not configured does not.
 pub(super) fn exit_code(findings: &[Finding]) -> u8 {
     let red: Vec<_> = findings.iter().filter(|finding| finding.state == State::Red).collect();
-    let mut own = red.iter().filter(|finding| finding.check != "alarm").peekable();
+    // That the service has stopped is an alarm too.
+    let mut own = red.iter().filter(|finding| !["alarm", "service"].contains(&finding.check)).peekable();
     let is_credential = own.peek().is_some() && own.all(|finding| finding.is_authentication);
     match red.is_empty() {
         false if is_credential => exit::AUTHENTICATION,
