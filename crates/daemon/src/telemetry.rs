@@ -31,7 +31,12 @@ pub(crate) fn start_with_traces(format: LogFormat, level: &str, traces: Option<&
         }
     };
     // A second start (demo after sandbox, tests) keeps the first.
-    let _ = tracing_subscriber::registry().with(lines).with(traces.map(Traces::layer)).try_init();
+    let logging = tracing_subscriber::registry().with(lines);
+    let _ = match traces {
+        Some(traces) => logging.with(traces.layer()).try_init(),
+        // A layer that is none would have every callsite asked each time.
+        None => logging.try_init(),
+    };
     let _ = LEVEL.set(Box::new(move |filter| drop(handle.reload(filter))));
 }
 

@@ -64,7 +64,6 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0086_consumers_by_sql",
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
-    "0089_levels_of_a_restored_mirror",
 );
 
 /// The second file, beside it.
@@ -118,7 +117,6 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0086_consumers_by_sql",
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
-    "0089_levels_of_a_restored_mirror",
 );
 
 #[cfg(test)]

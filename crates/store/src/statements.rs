@@ -419,6 +419,7 @@ const WITH_KEYS: &[&str] = &[
     orders::DISTRUST,
     orders::SKUS_OF_PRODUCTS,
     products::FORGET_READS,
+    products::UNNAMED,
     products::NAME_LINES,
     products::PRICES_GONE,
     products::STOCK_GONE,

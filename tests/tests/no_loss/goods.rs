@@ -49,7 +49,7 @@ async fn product(sides: &Sides, id: &ProductId) {
             ],
         );
     }
-    let stock = whole(sides.client.products().stock(id, Some(&Sku::new("none"))).await.unwrap(), "stock");
+    let stock = whole(sides.client.products().stock(id, None).await.unwrap(), "stock");
     let sent = sides.data(&format!("/api/products/{id}/stock")).await;
     all_kept(stock.levels.iter().map(|level| &level.raw), &sent.at("stocks").rows());
     all_kept(stock.locations.iter().map(|place| &place.raw), &sent.at("locations").rows());

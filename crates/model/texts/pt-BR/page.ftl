@@ -187,7 +187,7 @@ page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo,
 page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl restart espelho. A linha de comando faz o mesmo.
 page-act-form = Este formulário é de outra sessão: volte à página e tente de novo.
 page-act-not-allowed = Esta pessoa não pode agir: veja o arquivo de operadores.
-page-act-nothing = Nada a fazer: o que era disto já se resolveu, ou mudou nesse meio-tempo.
+page-act-nothing = Nada a fazer: isto já foi resolvido ou mudou nesse meio-tempo.
 page-act-else = Ou encerrar
 page-act-done = { $count ->
     [0] Nada mudou.

@@ -14,6 +14,7 @@ use crate::{
     mirror::{
         Mirror, MirrorWriter,
         edited::Comparison,
+        orders,
         rows::{ResourceStatements, last_of_each},
     },
 };
@@ -78,8 +79,10 @@ pub(crate) const PRICES_GONE: &str =
 pub(crate) const STOCK_GONE: &str =
     "UPDATE product_stock SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
 /// Order lines that came without a SKU and before their product.
-pub(crate) const NAME_LINES: &str = "UPDATE order_items SET sku = (SELECT p.sku FROM products p WHERE p.store = \
-    order_items.store AND p.id = order_items.product_id) WHERE store = $1 AND sku IS NULL AND product_id";
+pub(crate) const UNNAMED: &str =
+    "SELECT DISTINCT order_number FROM order_items WHERE store = $1 AND sku IS NULL AND product_id";
+pub(crate) const NAME_LINES: &str = "UPDATE order_items SET mirrored_at = $2, sku = (SELECT p.sku FROM products p \
+    WHERE p.store = order_items.store AND p.id = order_items.product_id) WHERE store = $1 AND sku IS NULL AND product_id";
 /// A product that is gone leaves the rotation.
 pub(crate) const FORGET_READS: &str = "DELETE FROM product_reads WHERE store = $1 AND read_at <= $2 AND id";
 /// Puts products into the rotation that are not there yet. A read that is noted already stays: a push relies on its
@@ -141,11 +144,28 @@ impl MirrorWriter<'_, '_> {
         let named = named.map(|write| write.product.id.as_str().to_owned()).collect::<Vec<_>>();
         let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
         self.page.tx.insert(&UPSERT, products).await?;
-        self.page.tx.execute_in("name order lines", NAME_LINES, &[store.as_str().into()], named).await?;
+        self.name_lines_of(named).await?;
         self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
         self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;
         Ok(())
+    }
+
+    /// Gives the lines of these products their SKU, and tells of their orders.
+    async fn name_lines_of(&mut self, products: Vec<String>) -> Result<(), Error> {
+        let first: Value = self.page.store_key().as_str().into();
+        let rows = self
+            .page
+            .tx
+            .fetch_in("find order lines without a SKU", UNNAMED, &[first.clone()], products.clone())
+            .await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let orders: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        self.page.announce(orders::MIRROR.entity, orders.iter().map(|order| (order.as_str(), Op::Update)));
+        let first = [first, self.page.at().into()];
+        self.page.tx.execute_in("name order lines", NAME_LINES, &first, products).await.map(drop)
     }
 
     /// Returns the mirrored products whose columns, tiers or levels are not those of these products: somebody has

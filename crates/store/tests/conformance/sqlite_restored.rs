@@ -14,7 +14,9 @@ const OPEN: &str = "INSERT INTO erp_stock (store, sku, location_id, quantity) VA
 const PRICES: &str = "INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', 'A', 9.9), \
     ('minha-loja', 'B', 9.9)";
 const COMMANDS: &str = "INSERT INTO commands (store, kind, key, data) VALUES \
-    ('minha-loja', 'order.status', 'N-1', '{}'), ('minha-loja', 'order.status', 'N-2', '{}')";
+    ('minha-loja', 'order.status', 'N-1', '{}'), ('minha-loja', 'order.status', 'N-2', '{}'), \
+    ('minha-loja', 'order.status', 'N-3', '{}'), ('minha-loja', 'order.status', 'N-4', '{}')";
+const HELD: &str = "UPDATE commands SET state = 'held' WHERE key IN ('N-3', 'N-4')";
 const STATES: &str = "SELECT 'stock ' || sku || ' ' || state FROM erp_stock \
     UNION ALL SELECT 'price ' || sku || ' ' || state FROM erp_prices \
     UNION ALL SELECT 'command ' || key || ' ' || state FROM commands ORDER BY 1";
@@ -33,7 +35,7 @@ async fn restored(meanwhile: Meanwhile) -> (Tables, TempDir) {
     let clock = Arc::new(HandClock::default());
     let store = Store::open(&url, clock.clone()).await.unwrap();
     let tables = Tables::open(&url).await;
-    for sql in [OPEN, PRICES, COMMANDS] {
+    for sql in [OPEN, PRICES, COMMANDS, HELD] {
         tables.execute(sql).await;
     }
     back_up(&store, &copy, &|_, _, _| ()).await.unwrap();
@@ -55,17 +57,20 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
     let since = "UPDATE erp_stock SET quantity = 3 WHERE sku = 'A'; \
         UPDATE erp_stock SET state = 'done' WHERE sku = 'B'; \
         UPDATE erp_prices SET state = 'ignored' WHERE sku = 'A'; \
-        UPDATE commands SET state = 'ignored' WHERE key = 'N-1'";
+        UPDATE commands SET state = 'ignored' WHERE key = 'N-1'; \
+        UPDATE commands SET state = 'done' WHERE key = 'N-3'";
     let (tables, _folder) = restored(Meanwhile { since, without_inbox: false }).await;
     assert_eq!(
         tables.list(STATES).await,
         [
             "command N-1 doubtful",
             "command N-2 new",
-            "price A doubtful",
+            "command N-3 doubtful",
+            "command N-4 held",
+            "price A failed",
             "price B new",
-            "stock A doubtful",
-            "stock B doubtful",
+            "stock A failed",
+            "stock B failed",
             "stock C new"
         ]
     );
@@ -79,8 +84,8 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
     for again in ["UPDATE erp_stock SET quantity = quantity", "UPDATE erp_prices SET price = price"] {
         tables.execute(again).await;
     }
-    let doubtful = tables.list(STATES).await;
-    assert_eq!(doubtful.iter().filter(|row| row.ends_with("doubtful")).count(), 1, "{doubtful:?}");
+    let states = tables.list(STATES).await;
+    assert_eq!(states.iter().filter(|row| row.ends_with(" new")).count(), 6, "{states:?}");
     tables.close().await;
 }
 
@@ -89,7 +94,11 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
 async fn without_the_replaced_journal_every_open_row_is_doubted() {
     let (tables, _folder) = restored(Meanwhile { since: "SELECT 1", without_inbox: true }).await;
     let states = tables.list(STATES).await;
-    assert_eq!(states.len(), 7);
-    assert!(states.iter().all(|row| row.ends_with(" doubtful")), "{states:?}");
+    assert_eq!(states.len(), 9);
+    let is_doubted = |row: &String| match row.starts_with("command") {
+        true => row.ends_with(" doubtful"),
+        false => row.ends_with(" failed"),
+    };
+    assert!(states.iter().all(is_doubted), "{states:?}");
     tables.close().await;
 }

@@ -154,7 +154,7 @@ impl<'c> EntityReader<'c> {
         let (before, mirrored_at) =
             self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
-        let is_stale = goes_back(request.urgency, mirrored_at, changed_at);
+        let is_stale = goes_back(request, mirrored_at, changed_at);
         let order = order.filter(|_| !is_stale);
         let detail = order.as_ref().map(|fetched| &fetched.detail);
         let is_shown = !is_stale && is_shown(request, detail);

@@ -40,8 +40,13 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
 
 /// Whether an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
 /// behind has answered. Where a listing shows the older state too, that is the order's state.
-pub fn goes_back(urgency: Urgency, mirrored: Option<DateTime<Utc>>, read: Option<DateTime<Utc>>) -> bool {
-    urgency == Urgency::Hinted && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
+pub fn goes_back(
+    request: &RefreshRequest,
+    mirrored: Option<DateTime<Utc>>,
+    read: Option<DateTime<Utc>>,
+) -> bool {
+    let is_listed = request.listing_hash.is_some() || request.urgency != Urgency::Hinted;
+    !is_listed && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
 }
 
 /// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second

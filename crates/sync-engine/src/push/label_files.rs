@@ -16,12 +16,15 @@ use crate::{
     Error,
     plan::push::{
         Message, Verdict,
-        labels::{lacks_format, not_made, only_other_format},
+        labels::{being_made, lacks_format, not_made, only_other_format},
     },
 };
 
 /// The time within which files arrive that nothing blocks, even if a month's other files are fetched before them.
 const FILES_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// The time within which a wanted format is listed after another one is ready.
+const OTHER_FORMAT: Duration = Duration::from_secs(120);
 
 /// The state of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +64,11 @@ pub(super) async fn when_files_are_there(
     }
     if let Some(format) = shipments.iter().find_map(|shipment| only_other_format(&shipment.labels, is_wanted))
     {
-        return Ok(Verdict::Failed(format_off(format)));
+        let waited = await_files(services, cx.command.id, number);
+        return Ok(match waited > OTHER_FORMAT {
+            true => Verdict::Failed(format_off(format)),
+            false => Verdict::Waiting(being_made(), recheck_interval(waited)),
+        });
     }
     let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
     let known = match &services.context.labels {

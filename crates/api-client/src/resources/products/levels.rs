@@ -54,17 +54,24 @@ pub(super) fn read_stock(
     let total = read.decimal("stock.total", wire.total).map(|total| total.normalize());
     let locations = read.list("stock.locations", wire.locations);
     let locations = locations.into_iter().filter_map(|row| read_location(read, row)).collect();
-    let mut levels: Vec<StockLevel> =
-        levels.into_iter().filter_map(|row| read_level(read, row, product)).collect();
-    let named: BTreeSet<&Sku> = levels.iter().map(|level| &level.sku).collect();
+    let levels: Vec<(StockLevel, bool)> = levels
+        .into_iter()
+        .filter_map(|row| read_level(read, row, sku.map_or(product.as_str(), Sku::as_str)))
+        .collect();
+    let named: BTreeSet<&Sku> =
+        levels.iter().filter(|(_, is_named)| *is_named).map(|(level, _)| &level.sku).collect();
     // A row's `product_sku` may be an id: the document shows neither its form nor more than one SKU of a product.
-    if let Some(sku) = sku.filter(|_| named.len() < 2) {
-        levels.iter_mut().for_each(|level| level.sku = sku.clone());
-    }
+    let own = sku.filter(|_| named.len() < 2).cloned();
+    let levels = levels.into_iter().map(|(level, _)| match &own {
+        Some(sku) => StockLevel { sku: sku.clone(), ..level },
+        None => level,
+    });
+    let levels = levels.collect();
     Ok(Stock { total, levels, locations })
 }
 
-fn read_level(read: &mut FieldReader, row: &RawValue, product: &ProductId) -> Option<StockLevel> {
+/// Reads a level, and whether it names a SKU; else it has `otherwise`.
+fn read_level(read: &mut FieldReader, row: &RawValue, otherwise: &str) -> Option<(StockLevel, bool)> {
     let wire: LevelWire<'_> = read.nested("stocks[]", Some(row))?;
     let inner = wire.location_stock.filter(|raw| raw.get().starts_with('{'));
     let place: LocationWire<'_> = read.nested("stocks[].location_stock", inner).unwrap_or_default();
@@ -80,14 +87,17 @@ fn read_level(read: &mut FieldReader, row: &RawValue, product: &ProductId) -> Op
     let reserved_quantity = amount("stocks[].reserved_quantity", wire.reserved_quantity);
     let available_quantity = amount("stocks[].available_quantity", wire.available_quantity);
     let own_sku = wire.product_sku.filter(|raw| !raw.get().starts_with('{'));
-    Some(StockLevel {
-        sku: read.id("stocks[].product_sku", own_sku).map_or_else(|| Sku::new(product.as_str()), Sku::new),
+    let own_sku = read.id("stocks[].product_sku", own_sku);
+    let is_named = own_sku.is_some();
+    let level = StockLevel {
+        sku: own_sku.map_or_else(|| Sku::new(otherwise), Sku::new),
         location_id,
         quantity,
         reserved_quantity,
         available_quantity,
         raw: RawJson::new(row.get()),
-    })
+    };
+    Some((level, is_named))
 }
 
 fn read_location(read: &mut FieldReader, row: &RawValue) -> Option<StockLocation> {
@@ -136,6 +146,8 @@ mod tests {
             (two("77", "77"), Some("S1"), [("S1", "1"), ("S1", "2")]),
             (two("null", "null"), Some("S1"), [("S1", "1"), ("S1", "2")]),
             (two("\"A\"", "\"B\""), Some("S1"), [("A", "1"), ("B", "2")]),
+            (two("\"S1\"", "null"), Some("S1"), [("S1", "1"), ("S1", "2")]),
+            (two("\"A\"", "null"), None, [("A", "1"), ("P1", "2")]),
             (two("77", "77"), None, [("77", "1"), ("77", "2")]),
             (two("null", "null"), None, [("P1", "1"), ("P1", "2")]),
         ] {

@@ -26,12 +26,11 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         Ok(answer) => answer,
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
             let stopped = text!("doctor-service-stopped", address = address);
-            // Before the first start there is no service that should run.
-            let has_run = match facts.store() {
-                Some(store) => store.alarms().last_beat().await.is_ok_and(|beat| beat.is_some()),
+            let is_missed = match facts.store() {
+                Some(store) => is_missed(store).await,
                 None => false,
             };
-            return if has_run { Finding::red(stopped) } else { Finding::yellow(stopped) };
+            return if is_missed { Finding::red(stopped) } else { Finding::yellow(stopped) };
         }
         Err(error) => {
             return Finding::yellow(text!(
@@ -50,6 +49,13 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let finding = judge(ready.is_ok_and(|answer| answer.status == 200), &told, &address);
     let _ = facts.service.set(told);
     finding
+}
+
+/// True where the service has run and runs nowhere now. Before the first start there is none that should, and on one
+/// PostgreSQL it may run on another machine.
+async fn is_missed(store: &Store) -> bool {
+    let has_run = store.alarms().last_beat().await.is_ok_and(|beat| beat.is_some());
+    has_run && store.alarms().live_instances().await.is_ok_and(|live| live.is_empty())
 }
 
 fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {

@@ -1,7 +1,9 @@
 //! Doubts the open rows of a restored mirror: what the ERP asked for since the backup is not in it, nor what was done.
 //!
 //! A row stays open where the replaced mirror has the same row, still open: then it is the ERP's latest word. For a
-//! command, the journal must have been taken over too, because only that tells what was sent.
+//! command, the journal must have been taken over too, because only that tells what was sent. A doubted command is
+//! `doubtful`, and a person's decision; a doubted level or price is `failed`: it may be out of date, and is sent once the
+//! ERP writes it again, even as it is.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{text, text::Locale};
@@ -15,36 +17,52 @@ use crate::{
 const PLACE: &str = "~~";
 
 macro_rules! doubt {
-    ($table:literal, $place:literal) => {
+    ($table:literal, $state:literal, $of:literal, $place:literal) => {
         concat!(
             "UPDATE ",
             $table,
-            " SET state = 'doubtful', error_code = 'restored', error = $1, hint = replace($2, '~~', ",
+            " SET state = '",
+            $state,
+            "', error_code = 'restored', error = $1, hint = replace($2, '~~', ",
             $place,
             "), said = replace($3, '~~', ",
             $place,
-            "), updated_at = $4 WHERE state IN ('new', 'waiting', 'sending')"
+            "), updated_at = $4 WHERE state IN (",
+            $of,
+            ")"
         )
     };
 }
 
-const COMMANDS: &str = doubt!("commands", "'command ' || id || ' --store ' || store");
+/// One that was held or had failed may have been released or retried since.
+const COMMANDS: &str = doubt!(
+    "commands",
+    "doubtful",
+    "'new', 'waiting', 'sending', 'held', 'failed'",
+    "'command ' || id || ' --store ' || store"
+);
 const COMMANDS_CHANGED: &str = concat!(
-    doubt!("commands", "'command ' || id || ' --store ' || store"),
+    doubt!(
+        "commands",
+        "doubtful",
+        "'new', 'waiting', 'sending', 'held', 'failed'",
+        "'command ' || id || ' --store ' || store"
+    ),
     " AND NOT EXISTS (SELECT 1 FROM replaced.commands old WHERE old.id = commands.id AND old.store = commands.store \
      AND old.kind = commands.kind AND old.key = commands.key AND old.data IS commands.data \
-     AND old.state IN ('new', 'waiting', 'sending'))"
+     AND (old.state = commands.state OR (old.state IN ('new', 'waiting', 'sending') \
+     AND commands.state IN ('new', 'waiting', 'sending'))))"
 );
-const STOCK: &str = doubt!("erp_stock", "store");
+const STOCK: &str = doubt!("erp_stock", "failed", "'new', 'waiting', 'sending'", "store");
 const STOCK_CHANGED: &str = concat!(
-    doubt!("erp_stock", "store"),
+    doubt!("erp_stock", "failed", "'new', 'waiting', 'sending'", "store"),
     " AND NOT EXISTS (SELECT 1 FROM replaced.erp_stock old WHERE old.store = erp_stock.store \
      AND old.sku = erp_stock.sku AND old.location_id = erp_stock.location_id AND old.quantity IS erp_stock.quantity \
      AND old.state IN ('new', 'waiting', 'sending'))"
 );
-const PRICES: &str = doubt!("erp_prices", "store");
+const PRICES: &str = doubt!("erp_prices", "failed", "'new', 'waiting', 'sending'", "store");
 const PRICES_CHANGED: &str = concat!(
-    doubt!("erp_prices", "store"),
+    doubt!("erp_prices", "failed", "'new', 'waiting', 'sending'", "store"),
     " AND NOT EXISTS (SELECT 1 FROM replaced.erp_prices old WHERE old.store = erp_prices.store \
      AND old.sku = erp_prices.sku AND old.min_quantity = erp_prices.min_quantity AND old.price IS erp_prices.price \
      AND old.discount_percent IS erp_prices.discount_percent AND old.state IN ('new', 'waiting', 'sending'))"

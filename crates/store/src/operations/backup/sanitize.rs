@@ -123,9 +123,12 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>, locale: Locale) -> Resu
         copy.database.execute(operation, sql, Vec::new()).await?;
     }
     let mut highest = 0;
+    let mut journal_read = false;
     if let Some(inbox) = old.inbox {
         match take_deliveries(&copy.inbox, inbox).await {
-            Ok(deliveries) => (replaced.inbox_read, replaced.deliveries) = (true, deliveries),
+            Ok((deliveries, journal)) => {
+                (replaced.inbox_read, replaced.deliveries, journal_read) = (true, deliveries, journal);
+            }
             Err(error) => tracing::warn!(%error, "the inbox that is replaced cannot be read"),
         }
     }
@@ -135,7 +138,7 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>, locale: Locale) -> Resu
             Ok(reached) => (replaced.mirror_read, highest) = (true, reached),
             Err(error) => tracing::warn!(%error, "the mirror that is replaced cannot be read"),
         }
-        if replaced.mirror_read && replaced.inbox_read {
+        if replaced.mirror_read && journal_read {
             match doubt_changed(&copy.database, mirror, locale, now).await {
                 Ok(()) => doubted = Doubted::Changed,
                 Err(error) => {
@@ -207,24 +210,33 @@ async fn doubt_changed(
     doubted
 }
 
-/// Takes over all or nothing of deliveries, secrets and journal; returns the number of deliveries.
-async fn take_deliveries(database: &Database, inbox: &Path) -> Result<u64, Error> {
+/// Takes over deliveries with secrets, and the journal, each whole or not at all; returns the number of deliveries, and
+/// whether the journal was readable.
+async fn take_deliveries(database: &Database, inbox: &Path) -> Result<(u64, bool), Error> {
     attach(database, inbox).await?;
-    let taken = async {
+    let deliveries = async {
         let mut tx = database.begin().await?;
         let deliveries = tx.execute("take deliveries over", DELIVERIES, Vec::new()).await?;
         tx.execute("take webhook secrets over", SECRETS, Vec::new()).await?;
-        tx.execute("leave older effects out", OLDER_EFFECTS, Vec::new()).await?;
-        tx.execute("take the journal over", EFFECTS, Vec::new()).await?;
         tx.commit().await?;
         Ok(deliveries)
     };
-    let taken = taken.await;
+    let deliveries = deliveries.await;
+    let journal = async {
+        let mut tx = database.begin().await?;
+        tx.execute("leave older effects out", OLDER_EFFECTS, Vec::new()).await?;
+        tx.execute("take the journal over", EFFECTS, Vec::new()).await?;
+        tx.commit().await
+    };
+    let journal: Result<(), Error> = journal.await;
+    if let Err(error) = &journal {
+        tracing::warn!(%error, "what was done since the backup is not known");
+    }
     if let Err(error) = database.execute("take webhook addresses over", ADDRESSES, Vec::new()).await {
         tracing::warn!(%error, "the addresses of webhooks are not known");
     }
     detach(database).await?;
-    taken
+    deliveries.map(|deliveries| (deliveries, journal.is_ok()))
 }
 
 async fn tell_anew(database: &Database, highest: i64, now: DateTime<Utc>) -> Result<i64, Error> {

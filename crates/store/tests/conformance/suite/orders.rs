@@ -192,8 +192,11 @@ pub(crate) async fn a_line_without_a_sku_has_that_of_its_product(world: &World) 
     let without = Product { sku: None, ..product("8", "Bule") };
     world.write_products(&lease, Op::Insert, vec![without]).await;
     assert_eq!(skus().await, ["SKU-7", "-", "own"]);
+    let told = || world.tables.list("SELECT key FROM changes WHERE entity = 'order' AND op = 'update'");
+    assert!(told().await.is_empty());
     world.write_products(&lease, Op::Update, vec![product("8", "Bule")]).await;
     assert_eq!(skus().await, ["SKU-7", "SKU-8", "own"]);
+    assert_eq!(told().await, ["N-2"], "whoever follows the feed reads it again");
     // What the mirror added is no edit, and it stays when the order is read again.
     let mut tx = world.store.begin(&lease).await.unwrap();
     assert!(tx.mirror().edited_orders(orders.clone()).await.unwrap().is_empty());

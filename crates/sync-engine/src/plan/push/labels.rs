@@ -105,7 +105,12 @@ pub fn wait(shipments: &[Shipment], waited: Duration, first_poll: Duration) -> V
         return Verdict::Failed(not_made(has_failed));
     }
     let pause = if waited < Duration::from_secs(15) { first_poll } else { Duration::from_secs(5) };
-    Verdict::Waiting(Message::new("labels_being_made", text!("push-labels-being-made")), pause)
+    Verdict::Waiting(being_made(), pause)
+}
+
+/// The words for labels that are being made.
+pub fn being_made() -> Message {
+    Message::new("labels_being_made", text!("push-labels-being-made"))
 }
 
 /// What became of a generation whose answer was lost: then the labels are others. `now` has their ids, sorted.

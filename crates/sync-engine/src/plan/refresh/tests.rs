@@ -51,18 +51,20 @@ fn only_the_order_itself_shows_what_was_expected_and_has_a_listing_row() {
 // withstands: F032
 #[test]
 fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
-    let (hinted, found, swept) = (Urgency::Hinted, Urgency::Found, Urgency::Swept);
-    for (urgency, mirrored, read, expected) in [
-        (hinted, Some(5), Some(4), true),
-        (hinted, Some(5), Some(5), false),
-        (hinted, Some(5), Some(6), false),
-        (hinted, None, Some(4), false),
-        (hinted, Some(5), None, false),
-        (found, Some(5), Some(4), false),
-        (swept, Some(5), Some(4), false),
+    let hinted = RefreshRequest::hinted([ORDER]);
+    let listed = RefreshRequest { listing_hash: Some(hash(1)), ..hinted.clone() };
+    let swept = RefreshRequest::swept(set(&[ORDER]));
+    for (request, mirrored, read, expected) in [
+        (&hinted, Some(5), Some(4), true),
+        (&hinted, Some(5), Some(5), false),
+        (&hinted, Some(5), Some(6), false),
+        (&hinted, None, Some(4), false),
+        (&hinted, Some(5), None, false),
+        (&listed, Some(5), Some(4), false),
+        (&swept, Some(5), Some(4), false),
     ] {
-        let is_stale = goes_back(urgency, mirrored.map(at), read.map(at));
-        assert_eq!(is_stale, expected, "{urgency:?} {mirrored:?} {read:?}");
+        let is_stale = goes_back(request, mirrored.map(at), read.map(at));
+        assert_eq!(is_stale, expected, "{request:?} {mirrored:?} {read:?}");
     }
 }
 
