@@ -6,7 +6,7 @@ use espelho_api_client::resources::{
     media::{MediaPerPage, MediaQuery},
     products::{ProductDetail, ProductQuery},
 };
-use espelho_model::{CategoryId, ContentHash, ProductId, Sku, media::MediaImage};
+use espelho_model::{CategoryId, ContentHash, ProductId, media::MediaImage};
 
 use crate::sides::{Json, Sides, all_kept, kept, told, whole};
 

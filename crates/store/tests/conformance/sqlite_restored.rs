@@ -65,7 +65,7 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
         [
             "command N-1 doubtful",
             "command N-2 new",
-            "command N-3 doubtful",
+            "command N-3 held",
             "command N-4 held",
             "price A failed",
             "price B new",

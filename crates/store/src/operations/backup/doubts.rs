@@ -1,9 +1,10 @@
 //! Doubts the open rows of a restored mirror: what the ERP asked for since the backup is not in it, nor what was done.
 //!
-//! A row stays open where the replaced mirror has the same row, still open: then it is the ERP's latest word. For a
-//! command, the journal must have been taken over too, because only that tells what was sent. A doubted command is
-//! `doubtful`, and a person's decision; a doubted level or price is `failed`: it may be out of date, and is sent once the
-//! ERP writes it again, even as it is.
+//! A row stays as it is where the replaced mirror has the same row, still open: then it is the ERP's latest word. So does a
+//! command that is done there: the journal, which must have been taken over too, proves it when its turn comes.
+//!
+//! A doubted command is `doubtful`, and a person's decision; a doubted level or price is `failed`: it may be out of date,
+//! and is sent once the ERP writes it again, even as it is.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{text, text::Locale};
@@ -50,8 +51,7 @@ const COMMANDS_CHANGED: &str = concat!(
     ),
     " AND NOT EXISTS (SELECT 1 FROM replaced.commands old WHERE old.id = commands.id AND old.store = commands.store \
      AND old.kind = commands.kind AND old.key = commands.key AND old.data IS commands.data \
-     AND (old.state = commands.state OR (old.state IN ('new', 'waiting', 'sending') \
-     AND commands.state IN ('new', 'waiting', 'sending'))))"
+     AND (old.state = commands.state OR old.state IN ('new', 'waiting', 'sending', 'done')))"
 );
 const STOCK: &str = doubt!("erp_stock", "failed", "'new', 'waiting', 'sending'", "store");
 const STOCK_CHANGED: &str = concat!(
