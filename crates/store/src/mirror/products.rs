@@ -157,7 +157,12 @@ impl MirrorWriter<'_, '_> {
         let rows = self
             .page
             .tx
-            .fetch_in("find order lines without a SKU", UNNAMED, &[first.clone()], products.clone())
+            .fetch_in(
+                "find order lines without a SKU",
+                UNNAMED,
+                std::slice::from_ref(&first),
+                products.clone(),
+            )
             .await?;
         if rows.is_empty() {
             return Ok(());
