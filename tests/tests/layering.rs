@@ -163,7 +163,7 @@ fn sqlx_is_for_the_store_and_the_tests_even_in_development() {
 fn the_daemon_sends_nothing_but_messages_about_alarms() {
     for (path, text) in sources() {
         let mentions: Vec<&str> = text.lines().filter(|line| line.contains("reqwest::")).collect();
-        let senders = ["sandbox/src/webhooks/sender.rs", "daemon/src/notices/http.rs"];
+        let senders = ["sandbox/src/webhooks/sender.rs", "daemon/src/outgoing.rs"];
         let may_send = path.starts_with("api-client/") || senders.contains(&path.as_str());
         let allowed = may_send || mentions.iter().all(|line| line.contains("reqwest::Url"));
         assert!(allowed, "{path}: {mentions:?}");

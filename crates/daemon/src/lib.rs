@@ -42,6 +42,7 @@ mod mirrored_order;
 mod notices;
 mod number;
 mod operators;
+mod outgoing;
 mod page;
 mod panics;
 mod passwords;

@@ -4,10 +4,13 @@ use std::sync::OnceLock;
 
 use espelho_sync_engine::order_trace;
 use tracing_subscriber::{
-    EnvFilter, Layer as _, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _,
+    EnvFilter, Layer, Registry, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _,
 };
 
 use crate::{config::LogFormat, traces::Traces};
+
+/// The filter of lines, which SIGHUP replaces.
+type LevelFilter = reload::Layer<EnvFilter, Registry>;
 
 /// Changes the log level, in any format.
 type Level = Box<dyn Fn(EnvFilter) + Send + Sync>;
@@ -22,14 +25,7 @@ pub(crate) fn start(format: LogFormat, level: &str) {
 /// The same, and sends traces to their collector, where there is one.
 pub(crate) fn start_with_traces(format: LogFormat, level: &str, traces: Option<&Traces>) {
     let (filter, handle) = reload::Layer::new(filter_of(level));
-    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
-    let lines = match format {
-        LogFormat::Json => lines.json().flatten_event(true).with_filter(filter).boxed(),
-        LogFormat::Text => {
-            let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
-            lines.with_ansi(is_terminal).with_filter(filter).boxed()
-        }
-    };
+    let lines = lines(format, filter);
     // A second start (demo after sandbox, tests) keeps the first.
     let logging = tracing_subscriber::registry().with(lines);
     let _ = match traces {
@@ -38,6 +34,18 @@ pub(crate) fn start_with_traces(format: LogFormat, level: &str, traces: Option<&
         None => logging.try_init(),
     };
     let _ = LEVEL.set(Box::new(move |filter| drop(handle.reload(filter))));
+}
+
+/// The layer that writes what a filter lets through.
+fn lines(format: LogFormat, filter: LevelFilter) -> Box<dyn Layer<Registry> + Send + Sync> {
+    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
+    match format {
+        LogFormat::Json => lines.json().flatten_event(true).with_filter(filter).boxed(),
+        LogFormat::Text => {
+            let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            lines.with_ansi(is_terminal).with_filter(filter).boxed()
+        }
+    }
 }
 
 /// Changes the level from now on.
@@ -55,5 +63,24 @@ fn filter_of(level: &str) -> EnvFilter {
     match format!("{}=off", order_trace::TARGET).parse() {
         Ok(directive) => filter.add_directive(directive),
         Err(_) => filter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::Identity;
+
+    use super::*;
+
+    #[test]
+    fn without_a_collector_there_are_no_spans_and_with_one_lines_stay_as_they_are() {
+        let lines = || lines(LogFormat::Text, reload::Layer::new(filter_of("info")).0);
+        let is_span = || !tracing::info_span!(target: order_trace::TARGET, "call").is_disabled();
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines()), || {
+            assert!(!is_span());
+            assert!(tracing::enabled!(tracing::Level::INFO) && !tracing::enabled!(tracing::Level::DEBUG));
+        });
+        let collected = tracing_subscriber::registry().with(lines()).with(Identity::new());
+        tracing::subscriber::with_default(collected, || assert!(is_span()));
     }
 }

@@ -25,7 +25,7 @@ use tracing::{Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::{Layer, filter::filter_fn, registry::LookupSpan};
 
-use crate::{config::Traces as Section, notices::Http};
+use crate::{config::Traces as Section, outgoing::Http};
 
 /// The longest wait for the last spans when the program ends.
 const LAST_SPANS: Duration = Duration::from_secs(2);

@@ -1,7 +1,7 @@
 //! Spans of what is done for an order, joined to one trace (docs/OPERATIONS.md, "Traces").
 //!
 //! A span belongs to the trace of its order, whichever process or task made it. How a span joins a trace, only the
-//! program that exports them knows ([`join_by`]); without one no span exists, and nothing is spent on it.
+//! program that exports them knows ([`join_by`]); without one no span exists.
 
 use std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 
 use espelho_tests::{Installation, Kind, Shop, shop::Order, sink::HttpSink};
 
-/// Whether bytes are within others.
+/// True if bytes are within others.
 fn within(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }

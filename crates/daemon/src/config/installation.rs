@@ -289,7 +289,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         false => Installation::default(),
     };
     let mut installation = override_from_environment(&from_file)?;
-    if let Some(file) = installation.database.url_file.as_ref().filter(|_| !is_url_overridden()) {
+    if let Some(file) = installation.database.url_file.as_ref().filter(|_| !is_url_overridden(is_set)) {
         // The path is relative to the file that names it; join keeps an absolute path unchanged.
         installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
     }
@@ -322,10 +322,14 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     Ok(installation)
 }
 
-/// Whether the environment has the database's address itself: it comes before a file that `espelho.toml` names.
-fn is_url_overridden() -> bool {
-    let has = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+/// True if the environment has the database's address itself, which comes before a file that `espelho.toml` names; `has`
+/// tells whether a variable is set.
+fn is_url_overridden(has: impl Fn(&str) -> bool) -> bool {
     has("ESPELHO__DATABASE__URL") && !has("ESPELHO__DATABASE__URL_FILE")
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 fn override_from_environment(from_file: &Installation) -> Result<Installation, ConfigError> {
@@ -415,6 +419,14 @@ mod tests {
         assert_eq!(intervals(&example), intervals(&default));
         assert_eq!(example.schedule.reconcile, default.schedule.reconcile);
         assert_eq!(Installation { schedule: default.schedule.clone(), ..example }, default);
+    }
+
+    #[test]
+    fn an_address_in_the_environment_comes_before_a_file_that_the_configuration_names() {
+        let (url, file) = ("ESPELHO__DATABASE__URL", "ESPELHO__DATABASE__URL_FILE");
+        for (set, expected) in [(&[][..], false), (&[url], true), (&[file], false), (&[url, file], false)] {
+            assert_eq!(is_url_overridden(|name| set.contains(&name)), expected, "{set:?}");
+        }
     }
 
     #[test]

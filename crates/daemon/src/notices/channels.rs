@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use espelho_api_client::error::without_known;
 use espelho_model::{Clock, text::Locale};
 
-use super::{Message, Sent, exec, http::Http, smtp::Smtp};
+use super::{Message, Sent, exec, smtp::Smtp};
 use crate::{
     config::{ExecConfig, NoticeWebhook, NoticesConfig},
+    outgoing::Http,
     terminal::shown,
 };
 

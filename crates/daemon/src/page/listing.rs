@@ -334,7 +334,7 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
     page.page(reader)
 }
 
-/// What lets a row go on.
+/// Returns the act that lets a row of this state go on.
 fn decision_of(state: &str) -> Option<(&'static str, Text)> {
     match state {
         "held" => Some(("release", text!("page-mend-release"))),
@@ -343,7 +343,7 @@ fn decision_of(state: &str) -> Option<(&'static str, Text)> {
     }
 }
 
-/// What ends a row as it is: given up, or in doubt and seen to have happened.
+/// Returns the act that ends a row as it is: given up, or in doubt and seen to have happened.
 fn ending_of(state: &str) -> Option<(&'static str, Text)> {
     match state {
         "held" | "failed" => Some(("ignore", text!("page-mend-ignore"))),

@@ -110,6 +110,8 @@ mod tests {
         let [retry, ignore] =
             ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&causa=x%26y&store=a")));
         assert_eq!(hrefs, [retry, ignore, None]);
+        let trouble = Trouble { code: "doubtful", ..trouble };
+        assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");
         let trouble = Trouble { code: "paused", cause: "push", store: None, can_retry: false };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/acao?act=resume"));
     }

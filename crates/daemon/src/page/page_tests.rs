@@ -422,6 +422,9 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
         assert!(page.contains(words), "no {words:?} in\n{page}");
     }
     assert!(page.matches("<script").count() == 1 && !page.contains('\u{1b}'), "{page}");
+    let nothing = Preview { count: 0, rows: Vec::new(), ..preview() };
+    let page = confirm(&asked, &act, &nothing, &operator(Role::Operator)).html;
+    assert!(page.contains("Nada a fazer") && !page.contains("action=\"/acao\""), "{page}");
     let stranger = reader(Language::Portuguese);
     let logged_out = Reader { can_log_in: true, ..stranger.clone() };
     for (reader, words) in [

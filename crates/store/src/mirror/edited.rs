@@ -31,6 +31,8 @@ pub(crate) struct Comparison<'v> {
     pub(crate) groups: Vec<String>,
     /// A column that belongs to the key before the group, with its value.
     pub(crate) within: Option<(&'static str, String)>,
+    /// The rows' person was erased: a column that is blank is no edit, or the next deep pass would bring the person back.
+    pub(crate) is_erased: bool,
 }
 
 /// The values that identify a row, in the order of the key.
@@ -44,7 +46,7 @@ impl PageTx<'_> {
 
     /// Returns the groups with a row that was edited, deleted or added in the mirror.
     pub(crate) async fn edited(&mut self, comparison: Comparison<'_>) -> Result<HashSet<String>, Error> {
-        let Comparison { insert, values, group, groups, within } = comparison;
+        let Comparison { insert, values, group, groups, within, is_erased } = comparison;
         let table = TableOfInsert::of(insert);
         let columns = table.compared(values);
         let mut first: Vec<Value> = vec![self.store_key().as_str().into()];
@@ -77,7 +79,10 @@ impl PageTx<'_> {
             };
             let row = stored.remove(&table.key.iter().map(|key| of(key)).collect::<Identity>());
             let is_alike = row.is_some_and(|row| {
-                columns.iter().all(|(place, name, _)| row.comparable(name) == comparable(&expected[*place]))
+                columns.iter().all(|(place, name, _)| {
+                    let stored = row.comparable(name);
+                    stored == comparable(&expected[*place]) || (is_erased && stored.is_none())
+                })
             });
             if !is_alike {
                 found.extend(of(group));

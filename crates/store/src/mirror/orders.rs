@@ -157,7 +157,7 @@ impl MirrorWriter<'_, '_> {
         let mut edited = HashSet::new();
         for (insert, values) in [(&UPSERT, &values.orders), (&UPSERT_ITEMS, &values.lines)] {
             let (group, groups) = ("order_number", numbers.clone());
-            let comparison = Comparison { insert, values, group, groups, within: None };
+            let comparison = Comparison { insert, values, group, groups, within: None, is_erased: false };
             edited.extend(self.page.edited(comparison).await?);
         }
         Ok(edited)

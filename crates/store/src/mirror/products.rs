@@ -194,7 +194,8 @@ impl MirrorWriter<'_, '_> {
             (&UPSERT_PRICES, &tiers, "product_id"),
             (&UPSERT_STOCK, &levels, "product_id"),
         ] {
-            let comparison = Comparison { insert, values, group, groups: ids.clone(), within: None };
+            let comparison =
+                Comparison { insert, values, group, groups: ids.clone(), within: None, is_erased: false };
             edited.extend(self.page.edited(comparison).await?);
         }
         Ok(edited)

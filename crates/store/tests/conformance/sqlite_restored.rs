@@ -12,7 +12,7 @@ use crate::{hand_clock::HandClock, tables::Tables};
 const OPEN: &str = "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES \
     ('minha-loja', 'A', '1', 5), ('minha-loja', 'B', '1', 5), ('minha-loja', 'C', '1', 5)";
 const PRICES: &str = "INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', 'A', 9.9), \
-    ('minha-loja', 'B', 9.9)";
+    ('minha-loja', 'B', 9.9), ('minha-loja', 'C', 9.9)";
 const COMMANDS: &str = "INSERT INTO commands (store, kind, key, data) VALUES \
     ('minha-loja', 'order.status', 'N-1', '{}'), ('minha-loja', 'order.status', 'N-2', '{}'), \
     ('minha-loja', 'order.status', 'N-3', '{}'), ('minha-loja', 'order.status', 'N-4', '{}')";
@@ -21,7 +21,7 @@ const STATES: &str = "SELECT 'stock ' || sku || ' ' || state FROM erp_stock \
     UNION ALL SELECT 'price ' || sku || ' ' || state FROM erp_prices \
     UNION ALL SELECT 'command ' || key || ' ' || state FROM commands ORDER BY 1";
 
-/// What happens to a mirror between its backup and the restore.
+/// The events of a mirror between its backup and the restore.
 struct Meanwhile {
     since: &'static str,
     without_inbox: bool,
@@ -57,6 +57,7 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
     let since = "UPDATE erp_stock SET quantity = 3 WHERE sku = 'A'; \
         UPDATE erp_stock SET state = 'done' WHERE sku = 'B'; \
         UPDATE erp_prices SET state = 'ignored' WHERE sku = 'A'; \
+        UPDATE erp_prices SET package_weight = 2 WHERE sku = 'C'; \
         UPDATE commands SET state = 'ignored' WHERE key = 'N-1'; \
         UPDATE commands SET state = 'done' WHERE key = 'N-3'";
     let (tables, _folder) = restored(Meanwhile { since, without_inbox: false }).await;
@@ -69,6 +70,7 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
             "command N-4 held",
             "price A failed",
             "price B new",
+            "price C failed",
             "stock A failed",
             "stock B failed",
             "stock C new"
@@ -85,7 +87,7 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
         tables.execute(again).await;
     }
     let states = tables.list(STATES).await;
-    assert_eq!(states.iter().filter(|row| row.ends_with(" new")).count(), 6, "{states:?}");
+    assert_eq!(states.iter().filter(|row| row.ends_with(" new")).count(), 7, "{states:?}");
     tables.close().await;
 }
 
@@ -94,7 +96,7 @@ async fn a_row_stays_open_only_where_the_replaced_mirror_had_it_open_too() {
 async fn without_the_replaced_journal_every_open_row_is_doubted() {
     let (tables, _folder) = restored(Meanwhile { since: "SELECT 1", without_inbox: true }).await;
     let states = tables.list(STATES).await;
-    assert_eq!(states.len(), 9);
+    assert_eq!(states.len(), 10);
     let is_doubted = |row: &String| match row.starts_with("command") {
         true => row.ends_with(" doubtful"),
         false => row.ends_with(" failed"),

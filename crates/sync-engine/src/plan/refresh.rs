@@ -38,7 +38,7 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
     expected.is_none_or(|(expected, order)| expected.is_shown_by(order))
 }
 
-/// Whether an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
+/// True if an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
 /// behind has answered. Where a listing shows the older state too, that is the order's state.
 pub fn goes_back(
     request: &RefreshRequest,

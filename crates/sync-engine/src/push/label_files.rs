@@ -64,11 +64,7 @@ pub(super) async fn when_files_are_there(
     }
     if let Some(format) = shipments.iter().find_map(|shipment| only_other_format(&shipment.labels, is_wanted))
     {
-        let waited = await_files(services, cx.command.id, number);
-        return Ok(match waited > OTHER_FORMAT {
-            true => Verdict::Failed(format_off(format)),
-            false => Verdict::Waiting(being_made(), recheck_interval(waited)),
-        });
+        return Ok(await_format(format, await_files(services, cx.command.id, number)));
     }
     let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
     let known = match &services.context.labels {
@@ -89,6 +85,14 @@ pub(super) async fn when_files_are_there(
         None if waited > FILES_TIMEOUT => Verdict::Failed(missing()),
         None => Verdict::Waiting(awaited(left), recheck_interval(waited)),
     })
+}
+
+/// The verdict while only a format is ready that nobody fetches: another may still be listed.
+fn await_format(ready: &LabelFormat, waited: Duration) -> Verdict {
+    match waited > OTHER_FORMAT {
+        true => Verdict::Failed(format_off(ready)),
+        false => Verdict::Waiting(being_made(), recheck_interval(waited)),
+    }
 }
 
 /// Returns how long the files have been awaited. Reports the order to the mirror at intervals.
@@ -170,6 +174,20 @@ mod tests {
             completed_at,
             source: None,
             raw: espelho_model::RawJson::new("{}"),
+        }
+    }
+
+    #[test]
+    fn a_format_that_is_still_to_come_is_awaited_for_two_minutes() {
+        for (seconds, expected) in
+            [(0, "labels_being_made"), (120, "labels_being_made"), (121, "label_format_off")]
+        {
+            let (Verdict::Waiting(message, _) | Verdict::Failed(message)) =
+                await_format(&LabelFormat::A4, Duration::from_secs(seconds))
+            else {
+                panic!("{seconds}")
+            };
+            assert_eq!(message.code, expected, "{seconds}");
         }
     }
 

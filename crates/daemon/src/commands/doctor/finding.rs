@@ -116,7 +116,7 @@ mod tests {
         let [green, yellow, red] = [Finding::green, Finding::yellow, Finding::red].map(|make| make(text()));
         let [refused, absent, open] =
             [Finding::refused, Finding::absent, Finding::not_seen].map(|make| make(text()));
-        let alarm = red.clone().named("alarm", Duration::ZERO);
+        let [alarm, service] = ["alarm", "service"].map(|name| red.clone().named(name, Duration::ZERO));
         for (findings, code, state) in [
             (vec![&green, &yellow], exit::COMPLETE, State::Yellow),
             (vec![&green, &absent], exit::COMPLETE, State::Green),
@@ -125,6 +125,8 @@ mod tests {
             (vec![&refused, &red], exit::FAILED, State::Red),
             (vec![&refused, &alarm], exit::AUTHENTICATION, State::Red),
             (vec![&green, &alarm], exit::FAILED, State::Red),
+            (vec![&service, &refused], exit::AUTHENTICATION, State::Red),
+            (vec![&service, &green], exit::FAILED, State::Red),
             (vec![&yellow, &red, &open], exit::FAILED, State::Red),
             (vec![], exit::COMPLETE, State::Unknown),
         ] {

@@ -93,7 +93,9 @@ impl TableWriter<'_, '_> {
             _ => None,
         };
         let insert = &table.statements().upsert;
-        self.page.edited(Comparison { insert, values: &values, group: table.id, groups: ids, within }).await
+        let comparison =
+            Comparison { insert, values: &values, group: table.id, groups: ids, within, is_erased };
+        self.page.edited(comparison).await
     }
 
     /// True if the rows belong to an order whose person was erased.

@@ -14,61 +14,69 @@ use crate::{
     driver::{Database, Value},
 };
 
-/// What stands for a row's own part in a message; no name of a store has such signs.
+/// The place of a row's own words in a message, which the statements fill in; no name of a store has such signs.
 const PLACE: &str = "~~";
 
-macro_rules! doubt {
-    ($table:literal, $state:literal, $of:literal, $place:literal) => {
+macro_rules! doubted {
+    ($table:literal, $state:literal, $states:literal, $row:literal, $rest:literal) => {
         concat!(
             "UPDATE ",
             $table,
             " SET state = '",
             $state,
             "', error_code = 'restored', error = $1, hint = replace($2, '~~', ",
-            $place,
+            $row,
             "), said = replace($3, '~~', ",
-            $place,
+            $row,
             "), updated_at = $4 WHERE state IN (",
-            $of,
-            ")"
+            $states,
+            ")",
+            $rest
         )
     };
 }
+/// Commands that were held or had failed may have been released or retried since.
+macro_rules! commands {
+    ($rest:literal) => {
+        doubted!(
+            "commands",
+            "doubtful",
+            "'new', 'waiting', 'sending', 'held', 'failed'",
+            "'command ' || id || ' --store ' || store",
+            $rest
+        )
+    };
+}
+macro_rules! levels {
+    ($table:literal, $rest:literal) => {
+        doubted!($table, "failed", "'new', 'waiting', 'sending'", "store", $rest)
+    };
+}
 
-/// One that was held or had failed may have been released or retried since.
-const COMMANDS: &str = doubt!(
-    "commands",
-    "doubtful",
-    "'new', 'waiting', 'sending', 'held', 'failed'",
-    "'command ' || id || ' --store ' || store"
-);
-const COMMANDS_CHANGED: &str = concat!(
-    doubt!(
-        "commands",
-        "doubtful",
-        "'new', 'waiting', 'sending', 'held', 'failed'",
-        "'command ' || id || ' --store ' || store"
-    ),
+const COMMANDS: &str = commands!("");
+const COMMANDS_CHANGED: &str = commands!(
     " AND NOT EXISTS (SELECT 1 FROM replaced.commands old WHERE old.id = commands.id AND old.store = commands.store \
      AND old.kind = commands.kind AND old.key = commands.key AND old.data IS commands.data \
      AND (old.state = commands.state OR old.state IN ('new', 'waiting', 'sending', 'done')))"
 );
-const STOCK: &str = doubt!("erp_stock", "failed", "'new', 'waiting', 'sending'", "store");
-const STOCK_CHANGED: &str = concat!(
-    doubt!("erp_stock", "failed", "'new', 'waiting', 'sending'", "store"),
+const STOCK: &str = levels!("erp_stock", "");
+const STOCK_CHANGED: &str = levels!(
+    "erp_stock",
     " AND NOT EXISTS (SELECT 1 FROM replaced.erp_stock old WHERE old.store = erp_stock.store \
      AND old.sku = erp_stock.sku AND old.location_id = erp_stock.location_id AND old.quantity IS erp_stock.quantity \
      AND old.state IN ('new', 'waiting', 'sending'))"
 );
-const PRICES: &str = doubt!("erp_prices", "failed", "'new', 'waiting', 'sending'", "store");
-const PRICES_CHANGED: &str = concat!(
-    doubt!("erp_prices", "failed", "'new', 'waiting', 'sending'", "store"),
+const PRICES: &str = levels!("erp_prices", "");
+const PRICES_CHANGED: &str = levels!(
+    "erp_prices",
     " AND NOT EXISTS (SELECT 1 FROM replaced.erp_prices old WHERE old.store = erp_prices.store \
      AND old.sku = erp_prices.sku AND old.min_quantity = erp_prices.min_quantity AND old.price IS erp_prices.price \
-     AND old.discount_percent IS erp_prices.discount_percent AND old.state IN ('new', 'waiting', 'sending'))"
+     AND old.discount_percent IS erp_prices.discount_percent AND old.package_weight IS erp_prices.package_weight \
+     AND old.package_height IS erp_prices.package_height AND old.package_width IS erp_prices.package_width \
+     AND old.package_length IS erp_prices.package_length AND old.state IN ('new', 'waiting', 'sending'))"
 );
 
-/// Which open rows are doubted.
+/// The open rows that are doubted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubted {
     /// All: nothing tells what happened since the backup.

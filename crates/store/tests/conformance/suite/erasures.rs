@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use espelho_model::{Clock as _, OrderNumber, RawJson, order::Order};
+use espelho_model::{Clock as _, OrderNumber, RawJson, financial::OrderFinancial, order::Order};
 use espelho_store::{EffectState, Lease, NewDelivery, NewEffect, Op, Settled};
 use serde_json::json;
 
@@ -47,6 +47,13 @@ pub(super) fn order_of_canary(number: &str, status: &str) -> Order {
     }
 }
 
+/// The second recipient is the store.
+fn financial_of_canary() -> OrderFinancial {
+    let mut own = split("2", "Loja");
+    own.raw = raw(&json!({"id": "2", "recipient": "Loja"}));
+    financial(vec![split("1", NAME), own], Vec::new(), Vec::new())
+}
+
 pub(super) async fn write_below(world: &World, lease: &Lease, number: &str) {
     let number = OrderNumber::new(number);
     let mut tx = world.store.begin(lease).await.unwrap();
@@ -57,8 +64,7 @@ pub(super) async fn write_below(world: &World, lease: &Lease, number: &str) {
     happened.metadata = Some(raw(&json!({"by": {"name": NAME}})));
     happened.raw = raw(&json!({"id": "1", "description": NAME, "new_status": "preparing"}));
     tx.mirror().write_order_events(&number, vec![happened]).await.unwrap();
-    let splits = vec![split("1", NAME), split("2", "Loja")];
-    tx.mirror().write_financial(&number, financial(splits, Vec::new(), Vec::new())).await.unwrap();
+    tx.mirror().write_financial(&number, financial_of_canary()).await.unwrap();
     let mut parcel = shipment("S-1", "BR123");
     parcel.raw = raw(&json!({"id": "S-1", "shipping_address": person()["address"], "receiver": NAME}));
     parcel.labels = vec![label("L-1", "completed")];
@@ -147,7 +153,7 @@ async fn mirrored(world: &World) -> Lease {
 }
 
 pub(crate) async fn a_person_is_erased_from_every_table_and_the_order_stays(world: &World) {
-    let _lease = mirrored(world).await;
+    let lease = mirrored(world).await;
     let erasures = world.store.erasures();
     let mut found = erasures.find(&minha_loja(), EMAIL).await.unwrap().unwrap();
     assert_eq!(found.orders, ["N-1".to_owned()].into());
@@ -176,6 +182,11 @@ pub(crate) async fn a_person_is_erased_from_every_table_and_the_order_stays(worl
     }
     assert_eq!(canaries(world).await, Vec::<String>::new());
     assert_eq!(world.tables.list(hashes).await, hash, "the next read finds it unchanged");
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.compare_columns();
+    let counts = tx.mirror().write_financial(&OrderNumber::new("N-1"), financial_of_canary()).await.unwrap();
+    assert_eq!(counts.changed, 0, "a blanked row is no edit");
+    drop(tx);
     let orders = world.tables.all("orders").await;
     let erased = orders.iter().find(|row| row.get("order_number") == Some("N-1")).unwrap();
     assert_eq!(erased.nulls(), ["customer_id", "customer_name", "gone_at", "notes"]);

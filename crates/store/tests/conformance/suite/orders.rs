@@ -197,7 +197,7 @@ pub(crate) async fn a_line_without_a_sku_has_that_of_its_product(world: &World) 
     world.write_products(&lease, Op::Update, vec![product("8", "Bule")]).await;
     assert_eq!(skus().await, ["SKU-7", "SKU-8", "own"]);
     assert_eq!(told().await, ["N-2"], "whoever follows the feed reads it again");
-    // What the mirror added is no edit, and it stays when the order is read again.
+    // The added SKU is no edit, and it stays when the order is read again.
     let mut tx = world.store.begin(&lease).await.unwrap();
     assert!(tx.mirror().edited_orders(orders.clone()).await.unwrap().is_empty());
     tx.commit().await.unwrap();

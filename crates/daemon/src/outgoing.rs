@@ -10,7 +10,7 @@ use opentelemetry_http::{Bytes, Request};
 use reqwest::{Client, StatusCode, header::CONTENT_TYPE};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::Sent;
+use crate::notices::Sent;
 
 /// The header by which a receiver tells a message that comes twice.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -29,7 +29,7 @@ impl Http {
     }
 
     /// Posts JSON.
-    pub(super) async fn post(
+    pub(crate) async fn post(
         &self,
         url: &SecretString,
         token: Option<&SecretString>,
@@ -56,7 +56,7 @@ impl Http {
     }
 
     /// Calls an address.
-    pub(super) async fn get(&self, url: &SecretString) -> Sent {
+    pub(crate) async fn get(&self, url: &SecretString) -> Sent {
         let client = self.client()?;
         answer_of(client.get(url.expose_secret())).await
     }
