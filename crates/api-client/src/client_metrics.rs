@@ -358,8 +358,10 @@ mod tests {
             metrics.value("f", Some("x"), &[]);
             metrics.drift("/r", vec!["new".into()], &["old"]);
         }
-        let (at, failed) =
-            (DateTime::UNIX_EPOCH, contact::Outcome::Failed(TroubleKind::Errors, String::new()));
+        let (at, failed) = (
+            DateTime::UNIX_EPOCH,
+            contact::Outcome::Failed(("/r", "GET"), TroubleKind::Errors, String::new()),
+        );
         first.contact(Some(failed), at);
         second.go_on_from(&first.counted());
         let counted = second.counted();

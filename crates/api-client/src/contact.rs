@@ -1,15 +1,16 @@
 //! Contact with the marketplace: when it last answered usefully, and the trouble since. Pure: the caller passes the
 //! time.
 //!
-//! Three kinds of trouble begin and end independently:
+//! Four kinds of trouble begin and end independently:
 //! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
+//! - *Route*: one route answers with errors while others work. The next useful answer of this route ends it.
 //! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
 //!   about the password.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
 use std::{collections::BTreeMap, error::Error as _};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     ApiRequest,
@@ -19,6 +20,10 @@ use crate::{
 
 /// The most characters of an error's message that are kept.
 const DETAIL: usize = 200;
+
+/// How long a route's errors count after its last failure: longer than the period of the rarest sweep (15 minutes), so
+/// that a route that only a sweep calls stays in trouble between two sweeps.
+const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(20);
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,13 +87,32 @@ pub enum Outcome {
     /// The answer proves the connection and nothing else: a 401.
     Answered,
     /// No usable answer.
-    Failed(TroubleKind, String),
+    Failed(Route, TroubleKind, String),
     /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
     MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
     /// A login returned a token.
     LoginAccepted,
     /// A login was refused, or blocked ([`TroubleKind::ForeignLogin`]).
     LoginRefused(TroubleKind, String),
+}
+
+/// The errors of one route since its last useful answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RouteErrors {
+    trouble: Trouble,
+    /// Whether it failed again after another route had answered: the trouble is this route's, not the marketplace's.
+    is_its_own: bool,
+}
+
+/// The routes that answer with errors while others work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailingRoutes {
+    /// The first failure of any of them since its last useful answer.
+    pub since: DateTime<Utc>,
+    /// Each with its method first (`GET /orders`), sorted.
+    pub routes: Vec<String>,
+    /// The last failure in words. Never contains a secret.
+    pub detail: String,
 }
 
 /// One store's contact with the marketplace.
@@ -98,6 +122,8 @@ pub struct Contact {
     pub answered_at: Option<DateTime<Utc>>,
     /// The failure of the latest call; a useful answer clears it.
     transport: Option<Trouble>,
+    /// The errors of each route.
+    errors: BTreeMap<Route, RouteErrors>,
     /// The failure of the latest login; an accepted login clears it.
     login: Option<Trouble>,
     /// The abilities (scopes) that the token lacks, by the route that refused it.
@@ -119,7 +145,12 @@ impl Contact {
                 self.login = None;
             }
             Outcome::Answered => self.transport = None,
-            Outcome::Failed(kind, detail) => fail(&mut self.transport, kind, detail, at),
+            Outcome::Failed(route, kind, detail) => {
+                if kind == TroubleKind::Errors {
+                    self.route_failed(route, &detail, at);
+                }
+                fail(&mut self.transport, kind, detail, at);
+            }
             Outcome::LoginRefused(kind, detail) => {
                 if kind == TroubleKind::Credential {
                     self.transport = None;
@@ -128,6 +159,7 @@ impl Contact {
             }
             Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
+                self.errors.remove(&route);
                 self.refused_reads.extend(read.map(|read| (route, read)));
                 let detail = format!("{} {}: {}", route.1, route.0, abilities.join(", "));
                 let mut known = self.scopes.remove(&route);
@@ -140,6 +172,22 @@ impl Contact {
     /// Returns the transport trouble if the last call failed: no connection, errors or throttling.
     pub fn transport(&self) -> Option<&Trouble> {
         self.transport.as_ref()
+    }
+
+    /// Returns the routes that answer with errors while others work, at the time `at`. A single failure between useful
+    /// answers of other routes may pass and is not counted.
+    pub fn failing_routes(&self, at: DateTime<Utc>) -> Option<FailingRoutes> {
+        let failing: Vec<_> = self
+            .errors
+            .iter()
+            .filter(|(_, errors)| errors.is_its_own && at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR)
+            .collect();
+        let (_, latest) = failing.iter().max_by_key(|(_, errors)| errors.trouble.last)?;
+        let since = failing.iter().map(|(_, errors)| errors.trouble.since).min()?;
+        let mut routes: Vec<_> =
+            failing.iter().map(|((route, method), _)| format!("{method} {route}")).collect();
+        routes.sort_unstable();
+        Some(FailingRoutes { since, routes, detail: latest.trouble.detail.clone() })
     }
 
     /// Returns the credential trouble if the last login failed.
@@ -179,9 +227,21 @@ impl Contact {
         self.transport.is_some()
     }
 
+    /// Records that a route answered with an error. It comes before the failure counts as transport trouble.
+    fn route_failed(&mut self, route: Route, detail: &str, at: DateTime<Utc>) {
+        let known =
+            self.errors.remove(&route).filter(|errors| at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR);
+        // Without transport trouble, the latest answer of another route was useful.
+        let is_its_own = known.as_ref().is_some_and(|errors| errors.is_its_own || self.transport.is_none());
+        let mut trouble = known.map(|errors| errors.trouble);
+        fail(&mut trouble, TroubleKind::Errors, detail.to_owned(), at);
+        self.errors.extend(trouble.map(|trouble| (route, RouteErrors { trouble, is_its_own })));
+    }
+
     /// Records that a route accepts calls. The token has the abilities that this route lacked, so they are removed
     /// from every other route too.
     fn accepted(&mut self, route: &Route) {
+        self.errors.remove(route);
         let Some(ended) = self.scopes.remove(route) else { return };
         for trouble in self.scopes.values_mut() {
             trouble.abilities.retain(|ability| !ended.abilities.contains(ability));
@@ -224,20 +284,20 @@ impl Outcome {
         }
         Some(match error {
             Error::Unreachable { .. } | Error::Interrupted { .. } => {
-                Self::Failed(TroubleKind::Unreachable, words(error))
+                Self::Failed(route, TroubleKind::Unreachable, words(error))
             }
             Error::Unreadable { .. } | Error::Unexpected { .. } | Error::TooLarge { .. } => {
-                Self::Failed(TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, words(error))
             }
             Error::Refused { status: 401, .. } => Self::Answered,
-            Error::Refused { status: 429, .. } => Self::Failed(TroubleKind::Throttled, words(error)),
+            Error::Refused { status: 429, .. } => Self::Failed(route, TroubleKind::Throttled, words(error)),
             Error::Refused { status: 300..=399 | 408 | 500.., .. } => {
-                Self::Failed(TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, words(error))
             }
             // A refusal without the document's error envelope comes from a proxy or another server, not from the
             // marketplace.
             Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
-                Self::Failed(TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, words(error))
             }
             Error::Refused { .. } => Self::Useful(route),
             _ => return None,
@@ -257,7 +317,7 @@ impl Outcome {
         match Self::of_error(request, error) {
             // Without a token nothing works, whatever the reason of the refusal.
             Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
-                Some(Self::Failed(TroubleKind::Errors, words(error)))
+                Some(Self::Failed(request.route_and_method(), TroubleKind::Errors, words(error)))
             }
             other => other,
         }
@@ -293,7 +353,7 @@ mod tests {
     }
 
     fn failed(kind: TroubleKind) -> Outcome {
-        Outcome::Failed(kind, String::new())
+        Outcome::Failed(ORDERS, kind, String::new())
     }
 
     /// Checks the open trouble at the end (kind, start in seconds, failures) and the time of the last useful answer.
@@ -343,6 +403,42 @@ mod tests {
         check(both(&["a", "b"]), &[(Scope, 2, 1)], Some(3));
     }
 
+    // withstands: F094
+    #[test]
+    fn a_route_that_fails_while_others_answer_is_in_trouble_until_it_answers() {
+        type Expected = Option<(i64, &'static [&'static str])>;
+        let failed = |route| Outcome::Failed(route, TroubleKind::Errors, "HTTP 500".to_owned());
+        let useful = Outcome::Useful;
+        let check = |outcomes: &[(i64, Outcome)], now: i64, expected: Expected| {
+            let mut contact = Contact::default();
+            for (second, outcome) in outcomes {
+                contact.note(outcome.clone(), at(*second));
+            }
+            let found = contact.failing_routes(at(now)).map(|found| (found.since, found.routes));
+            let expected = expected
+                .map(|(since, routes)| (at(since), routes.iter().map(|route| (*route).to_owned()).collect()));
+            assert_eq!(found, expected, "{outcomes:?}");
+        };
+        check(&[], 1, None);
+        check(&[(1, failed(STOCK))], 2, None);
+        // An outage hits every route, and its end is not a trouble of any of them.
+        check(&[(1, failed(STOCK)), (2, failed(ORDERS)), (3, failed(STOCK)), (4, useful(ORDERS))], 5, None);
+        let dead = [(1, failed(STOCK)), (2, useful(ORDERS)), (3, failed(STOCK)), (4, useful(ORDERS))];
+        check(&dead, 5, Some((1, &["GET /stock"])));
+        check(&dead, 3 + 1_200, Some((1, &["GET /stock"])));
+        check(&dead, 3 + 1_201, None);
+        let with = |more: &[(i64, Outcome)]| [&dead[..], more].concat();
+        check(&with(&[(5, useful(STOCK))]), 6, None);
+        check(&with(&[(5, Outcome::MissingAbilities(STOCK, vec!["a".to_owned()], None))]), 6, None);
+        check(&with(&[(5, Outcome::Answered)]), 6, Some((1, &["GET /stock"])));
+        let two = with(&[(5, failed(PRICES)), (6, useful(ORDERS)), (7, failed(PRICES))]);
+        check(&two, 8, Some((1, &["GET /prices", "GET /stock"])));
+        // Two failures half an hour apart are not one run.
+        check(&[(1, failed(STOCK)), (2, useful(ORDERS)), (2_000, failed(STOCK))], 2_001, None);
+        let refused = Outcome::Failed(STOCK, TroubleKind::Unreachable, String::new());
+        check(&[(1, refused.clone()), (2, useful(ORDERS)), (3, refused)], 4, None);
+    }
+
     #[test]
     fn abilities_of_all_routes_are_named_once() {
         let mut contact = Contact::default();
@@ -381,7 +477,7 @@ mod tests {
         };
         let said = r#"{"success":false,"message_code":"X","description":"palavras"}"#;
         let kind = |outcome: Option<Outcome>| match outcome {
-            Some(Outcome::Failed(kind, _)) => kind.as_str(),
+            Some(Outcome::Failed(_, kind, _)) => kind.as_str(),
             Some(Outcome::Useful(_)) => "useful",
             Some(Outcome::Answered) => "answered",
             Some(Outcome::MissingAbilities(..)) => "scope",

@@ -12,8 +12,8 @@ use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::T
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{InFlight, LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
-    count_left_overs, labels::Labels, plan::retention::Retention,
+    BeingRead, Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext,
+    Trouble, count_left_overs, labels::Labels, plan::retention::Retention,
 };
 use signal_hook::consts::SIGABRT;
 use tokio_util::sync::CancellationToken;
@@ -191,6 +191,7 @@ impl Shared {
                 memory_budget: Arc::clone(&self.memory_budget),
                 brake: self.brake.clone(),
                 quarantine: Arc::new(quarantine),
+                being_read: BeingRead::default(),
             }),
             Err(problem) => {
                 give_back(config, lease).await;

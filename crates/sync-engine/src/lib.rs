@@ -9,6 +9,7 @@
 
 mod attempt;
 mod audit;
+mod being_read;
 mod brake;
 mod client_storage;
 mod error;
@@ -31,6 +32,7 @@ pub mod retention;
 mod store_context;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
+pub use being_read::BeingRead;
 pub use brake::Brake;
 pub use client_storage::ClientStorage;
 pub use error::Error;

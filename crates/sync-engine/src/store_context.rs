@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Brake, Progress, Quarantine,
+    BeingRead, Brake, Progress, Quarantine,
     labels::Labels,
     memory_budget::MemoryBudget,
     plan::gone::GoneGuard,
@@ -53,6 +53,8 @@ pub struct StoreContext {
     pub brake: Brake,
     /// Its inputs whose work ended in a panic, or with the process.
     pub quarantine: Arc<Quarantine>,
+    /// The rows that a pass is reading.
+    pub being_read: BeingRead,
 }
 
 impl StoreContext {

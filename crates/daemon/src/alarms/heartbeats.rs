@@ -103,6 +103,7 @@ mod tests {
             owner: Owner::Here(at(0)),
             answered_at: answered.map(at),
             contact: None,
+            failing_routes: None,
             credential: None,
             missing_scopes: Vec::new(),
             ahead_seconds: None,

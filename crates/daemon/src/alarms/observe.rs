@@ -121,7 +121,7 @@ impl Facts {
                 add_health(&mut seen, shown, health, &self.read);
             }
             if let Some((contact, ahead)) = contacts.get(&shown.key) {
-                add_contact(&mut seen, shown, contact, *ahead);
+                add_contact(&mut seen, shown, contact, *ahead, at);
             }
             seen
         });
@@ -158,6 +158,7 @@ impl Facts {
             },
             answered_at: None,
             contact: None,
+            failing_routes: None,
             credential: None,
             missing_scopes: Vec::new(),
             ahead_seconds: None,
@@ -362,7 +363,13 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
 }
 
 /// Adds what the store's client has observed of the marketplace.
-fn add_contact(seen: &mut StoreSeen, shown: &ShownStore, contact: &Contact, ahead: Option<i64>) {
+fn add_contact(
+    seen: &mut StoreSeen,
+    shown: &ShownStore,
+    contact: &Contact,
+    ahead: Option<i64>,
+    at: DateTime<Utc>,
+) {
     seen.answered_at = contact.answered_at;
     seen.ahead_seconds = ahead;
     seen.contact = contact.transport().and_then(|trouble| {
@@ -372,7 +379,18 @@ fn add_contact(seen: &mut StoreSeen, shown: &ShownStore, contact: &Contact, ahea
             TroubleKind::Throttled => ContactKind::Throttled,
             TroubleKind::Credential | TroubleKind::ForeignLogin | TroubleKind::Scope => return None,
         };
-        Some(ContactTrouble { kind, since: trouble.since, detail: trouble.detail.clone() })
+        Some(ContactTrouble {
+            kind,
+            since: trouble.since,
+            detail: trouble.detail.clone(),
+            routes: Vec::new(),
+        })
+    });
+    seen.failing_routes = contact.failing_routes(at).map(|failing| ContactTrouble {
+        kind: ContactKind::Errors,
+        since: failing.since,
+        detail: failing.detail,
+        routes: failing.routes,
     });
     seen.credential = contact.credential().map(|trouble| CredentialTrouble {
         kind: match trouble.kind {

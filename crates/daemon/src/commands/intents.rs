@@ -143,7 +143,7 @@ async fn as_json(
     command: Option<i64>,
     became: &Became,
 ) -> Result<Value, espelho_store::Error> {
-    let Written { store, intent, keys } = written;
+    let Written { store, intent, keys, .. } = written;
     let mut told = json!({
         "store": store.as_str(), "entity": intent.as_str(), "rows": keys.len(),
         "service_stopped": *became == Became::ServiceStopped,
@@ -155,6 +155,9 @@ async fn as_json(
         told["done"] = json!(done);
         told["open"] = json!(open);
         told["refused"] = json!(refused);
+    }
+    if let Became::Tested { has_arrived } = became {
+        told["arrived"] = json!(has_arrived);
     }
     if let [key] = keys.as_slice() {
         let row = reading.store.intents().answer_of(store.as_str(), *intent, key).await?;
@@ -172,6 +175,7 @@ async fn write(
     store: StoreKey,
     intent: Intent,
 ) -> Result<(Written, Option<i64>), espelho_store::Error> {
+    let begun_at = reading.clock.now();
     match intent {
         Intent::Rows(rows) => {
             let (intent, keys) = match &rows {
@@ -185,11 +189,13 @@ async fn write(
                 }
             };
             rows.write(&reading.store, &store).await?;
-            Ok((Written { store, intent, keys }, None))
+            Ok((Written { store, intent, keys, begun_at, is_test_delivery: false }, None))
         }
         Intent::Command { kind, key, data } => {
             let id = reading.store.commands().command(&store, kind, &key, Some(data.to_string())).await?;
-            Ok((Written { store, intent: IntentKind::Command, keys: vec![id.to_string()] }, Some(id)))
+            let (intent, keys) = (IntentKind::Command, vec![id.to_string()]);
+            let is_test_delivery = kind == CommandKind::WebhookTest;
+            Ok((Written { store, intent, keys, begun_at, is_test_delivery }, Some(id)))
         }
     }
 }

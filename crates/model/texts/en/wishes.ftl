@@ -30,6 +30,9 @@ wishes-campaign-done = { $listings ->
 wishes-test-delivery = test delivery
 wishes-test-delivery-done = the marketplace sends a test delivery; it arrives within a minute
     .next = look at it on the page /webhooks, or with espelho doctor
+wishes-test-delivery-arrived = the test delivery arrived, with a valid signature
+wishes-test-delivery-missing = the marketplace accepted the request for a test delivery, but it has not arrived yet
+    .next = check the address and the way to this machine: espelho doctor
 wishes-rows-written = { $rows ->
     [one] { $rows } row written
    *[other] { $rows } rows written

@@ -30,6 +30,9 @@ wishes-campaign-done = { $listings ->
 wishes-test-delivery = entrega de teste
 wishes-test-delivery-done = o marketplace manda uma entrega de teste; ela chega em um minuto
     .next = veja-a na página /webhooks, ou com espelho doctor
+wishes-test-delivery-arrived = a entrega de teste chegou, com assinatura válida
+wishes-test-delivery-missing = o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou
+    .next = veja o endereço e o caminho até esta máquina: espelho doctor
 wishes-rows-written = { $rows ->
     [1] { $rows } linha gravada
    *[other] { $rows } linhas gravadas

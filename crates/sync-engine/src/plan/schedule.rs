@@ -117,10 +117,13 @@ impl Cadence {
 const FAR: TimeDelta = TimeDelta::days(366);
 /// When a failed sweep is retried, if its own time is later.
 const AFTER_FAILURE: Duration = Duration::from_secs(300);
-/// The wait before a new webhook is tested.
-const FIRST_TEST: Duration = Duration::from_secs(300);
-/// First tests are spread over this time after that, by the store's name: thousands of webhooks may be created at once.
-const TESTS_SPREAD: Duration = Duration::from_secs(900);
+/// The wait before the first sweep of the newest orders: a new store's first pass lists its first page meanwhile, and
+/// orders that are on it are read once.
+const AFTER_FIRST_PAGE: Duration = Duration::from_secs(5);
+/// The wait after a start before the webhook is tested: its first login may have registered another address.
+const FIRST_TEST: Duration = Duration::from_secs(60);
+/// First tests are spread over this time after that, by the store's name: thousands of stores may start at once.
+const TESTS_SPREAD: Duration = Duration::from_secs(60);
 /// One sweep's share of the budget, as a divisor.
 pub const SHARE: u64 = 3;
 
@@ -186,8 +189,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A sweep that has succeeded before keeps its time; all others are due at once, except for the webhook test. Each
-    /// store has its own pace, up to a tenth slower than configured, so that a thousand stores do not call in step.
+    /// A sweep that has succeeded before keeps its time; all others are due at once, or soon. The webhook test follows each
+    /// start after a short wait, whenever the last one was: what it proved may have ended with the change that the
+    /// start was for. Each store has its own pace, up to a tenth slower than configured, so that a thousand stores do
+    /// not call in step.
     pub fn new(
         intervals: &Intervals,
         store: &StoreKey,
@@ -209,11 +214,12 @@ impl Schedule {
         let due = Sweep::ALL.map(|sweep| {
             now.monotonic
                 + match succeeded.get(&sweep) {
-                    Some(last) => cadences[sweep as usize].due_in(*last, now.wall),
-                    None if sweep == Sweep::WebhookTest => {
+                    _ if sweep == Sweep::WebhookTest => {
                         let first = FIRST_TEST + TESTS_SPREAD.mul_f64(lot(sweep) as f64 / 1_000.0);
                         first.min(cadences[sweep as usize].period(now.wall))
                     }
+                    Some(last) => cadences[sweep as usize].due_in(*last, now.wall),
+                    None if sweep == Sweep::NewOrders => AFTER_FIRST_PAGE,
                     None => Duration::ZERO,
                 }
         });

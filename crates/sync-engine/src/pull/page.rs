@@ -10,7 +10,7 @@ use espelho_model::sync::Counts;
 use espelho_store::{KeptPage, Known};
 
 use super::Fetched;
-use crate::{Error, memory_budget::Permit, quarantine::Poison};
+use crate::{Error, being_read::ReadingGuard, memory_budget::Permit, quarantine::Poison};
 
 /// A page of the listing and what the mirror had of it.
 #[derive(Clone)]
@@ -29,6 +29,8 @@ pub(super) struct ReadPage<'c, T> {
     pub(super) hopeless: Option<Error>,
     /// Its share of the memory budget, until it is written.
     pub(super) permit: Permit<'c>,
+    /// Keeps its rows from being read by a sweep too, until it is written.
+    pub(super) reading: ReadingGuard,
 }
 
 /// The result of reading details.

@@ -127,6 +127,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         rows.retain(|row| !self.unwritten.contains(&row.key));
         self.unwritten = rows.iter().map(|row| row.key.clone()).collect();
         permit.keep(rows.len());
+        let reading = self.context.being_read.begin(P::RESOURCE, &rows);
         let details = if self.options.dry_run {
             kept.counts.changed = rows.len() as u64;
             Details::default()
@@ -137,7 +138,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         rows.retain(|row| !details.written.contains(&row.key));
         self.tell(0);
         let page = Arc::new(Page { kept, known, rows });
-        Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit }, next)))
+        Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit, reading }, next)))
     }
 
     /// Reports the progress, with `left` rows of the current page still unread.

@@ -88,7 +88,7 @@ impl<'c> Writer<'c> {
         read: ReadPage<'c, P::Detail>,
     ) -> Result<(), Unwritten<'c>> {
         // The memory is free again when the page is written or dropped, whatever the next page waits for.
-        let ReadPage { page, mut details, hopeless, permit } = read;
+        let ReadPage { page, mut details, hopeless, permit, reading: _reading } = read;
         if self.options.dry_run {
             self.counts.add(page.kept.counts);
             return Ok(());

@@ -38,6 +38,8 @@ pub(super) enum Became {
     Row(Answer),
     /// The rows of a file: how many are done, open, and refused.
     Rows { done: usize, open: usize, refused: usize },
+    /// The marketplace accepted the request for a test delivery: whether the delivery arrived while we waited.
+    Tested { has_arrived: bool },
 }
 
 /// The report on an outcome.
@@ -94,6 +96,12 @@ pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spok
             plain(mark, text, code)
         }
         Became::Row(answer) => of_row(deed, answer),
+        Became::Tested { has_arrived: true } => {
+            plain('✓', text!("wishes-test-delivery-arrived"), exit::COMPLETE)
+        }
+        Became::Tested { has_arrived: false } => {
+            plain('!', text!("wishes-test-delivery-missing"), exit::PARTIAL)
+        }
     }
 }
 
@@ -238,6 +246,19 @@ mod tests {
                 Became::ServiceStopped,
                 "… CAN-01 @ Depósito principal: gravado; o serviço está parado\n  sudo systemctl start espelho",
                 0,
+            ),
+            (
+                Deed::TestDelivery,
+                Became::Tested { has_arrived: true },
+                "✓ a entrega de teste chegou, com assinatura válida",
+                0,
+            ),
+            (
+                Deed::TestDelivery,
+                Became::Tested { has_arrived: false },
+                "! o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou\n  veja o endereço e o \
+                 caminho até esta máquina: espelho doctor",
+                3,
             ),
             (
                 Deed::File { rows: 3 },

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
-use espelho_store::{Answer, Error, IntentKind};
+use espelho_store::{Answer, DeliverySelection, Error, IntentKind};
 
 use super::{
     super::reading::Reading,
@@ -17,11 +18,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The number of rows of a file that are waited for one by one.
 const MOST_ROWS: usize = 500;
 
+/// The event of a test delivery (API document, "Events").
+const TEST_DELIVERY: &str = "webhook.test";
+
 /// The rows that were written.
 pub(super) struct Written {
     pub(super) store: StoreKey,
     pub(super) intent: IntentKind,
     pub(super) keys: Vec<String>,
+    /// When the command began.
+    pub(super) begun_at: DateTime<Utc>,
+    pub(super) is_test_delivery: bool,
 }
 
 /// Waits until the rows are answered, at most so long.
@@ -30,10 +37,33 @@ pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration
         return Ok(Became::ServiceStopped);
     }
     let end = reading.clock.monotonic() + longest;
-    loop {
+    let became = loop {
         let answers = look(reading, written).await?;
         if answers.iter().all(is_answered) || reading.clock.monotonic() >= end {
-            return Ok(became(answers));
+            break became(answers);
+        }
+        reading.clock.sleep(LOOK_EVERY).await;
+    };
+    match &became {
+        Became::Row(Answer { state: Some(PushState::Done), .. }) if written.is_test_delivery => {
+            await_test_delivery(reading, written, end).await
+        }
+        _ => Ok(became),
+    }
+}
+
+/// Waits until a test delivery is in the inbox, at most until `end`. A delivery with a wrong signature is not kept there.
+async fn await_test_delivery(
+    reading: &Reading,
+    Written { store, begun_at, .. }: &Written,
+    end: Duration,
+) -> Result<Became, Error> {
+    let event = Some(TEST_DELIVERY.to_owned());
+    let tests = DeliverySelection { since: Some(*begun_at), event, ..DeliverySelection::default() };
+    loop {
+        let has_arrived = !reading.store.inbox().deliveries(store, &tests, 0).await?.is_empty();
+        if has_arrived || reading.clock.monotonic() >= end {
+            return Ok(Became::Tested { has_arrived });
         }
         reading.clock.sleep(LOOK_EVERY).await;
     }

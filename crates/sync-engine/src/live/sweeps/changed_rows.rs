@@ -49,6 +49,7 @@ impl<'c> ChangedRows<'c> {
         let known = store.mirror().known(key, resource, keys()).await?;
         self.denials.clear_listed(resource, keys()).await?;
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
+        changed.retain(|row| !self.context.being_read.has(resource, row));
         if !changed.is_empty() {
             // Rows that failed lately are left to the complete reconciliation.
             let failed = store.mirror().failures(key, resource).await?;

@@ -10,8 +10,8 @@ use espelho_model::{
 };
 
 use super::{
-    Alarm, Code, ContactKind, CredentialKind, DatabaseKind, Observations, Owner, ServiceSeen, Severity,
-    State, StoreSeen, Verdict, paused, rows,
+    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseKind, Observations, Owner, ServiceSeen,
+    Severity, State, StoreSeen, Verdict, paused, rows,
 };
 
 /// Trouble with a marketplace that ends sooner raises no alarm.
@@ -163,29 +163,37 @@ fn clock(seen: &Observations) -> Option<Alarm> {
 
 /// Returns one alarm for each marketplace and kind of trouble, however many stores it hits.
 fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
-    let mut hit = BTreeMap::<(&str, Code), Vec<&StoreSeen>>::new();
+    let mut hit = BTreeMap::<(&str, Code), Vec<(&StoreSeen, &ContactTrouble)>>::new();
     if seen.service == ServiceSeen::Running {
         for store in &seen.stores {
-            let lasting = store.contact.as_ref().filter(|trouble| seen.at - trouble.since >= LASTS);
-            if let Some(trouble) = lasting {
-                hit.entry((&store.base_url, contact_code(trouble.kind))).or_default().push(store);
+            let all = [&store.contact, &store.failing_routes].into_iter().flatten();
+            let mut lasting = all.filter(|trouble| seen.at - trouble.since >= LASTS);
+            // Where no call works, which routes fail says nothing more.
+            if let Some(trouble) = lasting.next() {
+                let hit = hit.entry((&store.base_url, contact_code(trouble.kind))).or_default();
+                hit.push((store, trouble));
             }
         }
     }
     let at = seen.at;
     hit.into_iter().filter_map(move |((address, code), stores)| {
-        let first =
-            stores.iter().filter_map(|store| store.contact.as_ref()).min_by_key(|trouble| trouble.since)?;
+        let first = stores.iter().map(|(_, trouble)| *trouble).min_by_key(|trouble| trouble.since)?;
         let (span, detail) = (age(at, first.since), first.detail.as_str());
         let text = match code {
             Code::MarketplaceUnreachable => {
                 text!("alarm-marketplace-unreachable", address = address, span = span, detail = detail)
             }
             Code::Throttled => text!("alarm-throttled", span = span),
-            _ => text!("alarm-marketplace-errors", span = span, detail = detail),
+            _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = detail),
+            _ => text!(
+                "alarm-marketplace-routes-fail",
+                span = span,
+                routes = first.routes.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", "),
+                detail = detail
+            ),
         };
         let only = match &stores[..] {
-            [store] => Some(store.key.clone()),
+            [(store, _)] => Some(store.key.clone()),
             _ => None,
         };
         let (cause, count) = (address.to_owned(), stores.len() as u64);

@@ -101,6 +101,8 @@ pub struct StoreSeen {
     pub answered_at: Option<DateTime<Utc>>,
     /// The marketplace's current trouble.
     pub contact: Option<ContactTrouble>,
+    /// The routes that fail while others work.
+    pub failing_routes: Option<ContactTrouble>,
     /// The credential's current trouble.
     pub credential: Option<CredentialTrouble>,
     /// Abilities that the marketplace named as missing.
@@ -151,6 +153,8 @@ pub struct ContactTrouble {
     pub since: DateTime<Utc>,
     /// A short detail: the status, or the connection's error.
     pub detail: String,
+    /// The routes that fail while others work, with their methods; empty if no route works.
+    pub routes: Vec<String>,
 }
 
 /// The kinds of trouble with a marketplace.

@@ -23,6 +23,7 @@ fn store(key: &str) -> StoreSeen {
         owner: Owner::Here(ago(3_600)),
         answered_at: Some(ago(10)),
         contact: None,
+        failing_routes: None,
         credential: None,
         missing_scopes: Vec::new(),
         ahead_seconds: Some(1),
@@ -67,7 +68,7 @@ fn codes(seen: &Observations) -> (State, Vec<&'static str>) {
 }
 
 fn contact(kind: ContactKind, seconds: i64) -> Option<ContactTrouble> {
-    Some(ContactTrouble { kind, since: ago(seconds), detail: "503".into() })
+    Some(ContactTrouble { kind, since: ago(seconds), detail: "503".into(), routes: vec![] })
 }
 
 fn rows(state: RowState, code: &str, count: u64, seconds: i64) -> Rows {
@@ -128,6 +129,31 @@ fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
         assert_eq!(found, (State::Failing, vec![code]));
     }
     assert_eq!(of(late).1, ["late"], "without such a cause it is late");
+}
+
+#[test]
+fn routes_that_fail_while_others_work_are_named_and_a_whole_outage_comes_before_them() {
+    let errors = |whole: Option<ContactTrouble>, seconds| {
+        let routes = vec!["GET /products".to_owned()];
+        let failing =
+            contact(ContactKind::Errors, seconds).map(|failing| ContactTrouble { routes, ..failing });
+        let verdict =
+            decide(&seen(vec![StoreSeen { contact: whole, failing_routes: failing, ..store("a") }]));
+        verdict.alarms.iter().map(|alarm| (alarm.code, alarm.text.id().to_owned())).collect::<Vec<_>>()
+    };
+    let whole = |code, key: &str| vec![(code, key.to_owned())];
+    assert_eq!(errors(None, 14), []);
+    let of_routes = || whole(Code::MarketplaceErrors, "alarm-marketplace-routes-fail");
+    assert_eq!(errors(None, 15), of_routes());
+    assert_eq!(errors(contact(ContactKind::Errors, 14), 90), of_routes(), "it may pass");
+    assert_eq!(
+        errors(contact(ContactKind::Errors, 15), 90),
+        whole(Code::MarketplaceErrors, "alarm-marketplace-errors")
+    );
+    assert_eq!(
+        errors(contact(ContactKind::Unreachable, 15), 90),
+        whole(Code::MarketplaceUnreachable, "alarm-marketplace-unreachable")
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use espelho_model::{
 use espelho_sandbox::Sandbox;
 use espelho_store::{InFlight, LabelFolder, Store};
 use espelho_sync_engine::{
-    ClientStorage, LeaseOwner, MemoryBudget, Problem, Quarantine, Silent, StoreContext,
+    BeingRead, ClientStorage, LeaseOwner, MemoryBudget, Problem, Quarantine, Silent, StoreContext,
     labels::Labels,
     plan::gone::GoneGuard,
     push::{NoopListener, PushOptions, Pusher},
@@ -105,6 +105,7 @@ impl Parts {
             memory_budget: Arc::<MemoryBudget>::default(),
             brake: espelho_sync_engine::Brake::default(),
             quarantine: Arc::new(quarantine),
+            being_read: BeingRead::default(),
         }
     }
 }
