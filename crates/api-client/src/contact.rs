@@ -195,6 +195,11 @@ impl Contact {
         self.login.as_ref()
     }
 
+    /// Returns whether the last login was refused because of the username or the password.
+    pub fn is_credential_refused(&self) -> bool {
+        self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::Credential)
+    }
+
     /// Returns the abilities that the token lacks, over all routes, as one trouble.
     pub fn scope(&self) -> Option<Trouble> {
         let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;

@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{
     client_metrics::{ClientMetrics, LoginCount},
     contact::{self, TroubleKind},
-    error::{BoxedError, Class, Error},
+    error::{BoxedError, Class, Error, Refusal},
     limit::BoxFuture,
     login_budget::{self, ATTEMPT, FORCED_WINDOW, LIMIT_WINDOW, UNSENT},
     retry::Attempts,
@@ -87,6 +87,15 @@ pub(crate) struct TokenKeeper {
     /// After a failed renewal: no further renewal before this time, while the token still works.
     renew_not_before: RwLock<DateTime<Utc>>,
     renewing: tokio::sync::Mutex<()>,
+    /// The last refusal of the credential. Callers that waited for that login take it as their answer.
+    refused: RwLock<Refused>,
+}
+
+/// How often the marketplace refused the credential, and its last answer.
+#[derive(Default)]
+struct Refused {
+    times: u64,
+    last: Option<(u16, Box<Refusal>)>,
 }
 
 impl TokenKeeper {
@@ -108,6 +117,7 @@ impl TokenKeeper {
             current: RwLock::default(),
             renew_not_before: RwLock::default(),
             renewing: tokio::sync::Mutex::default(),
+            refused: RwLock::default(),
         }
     }
 
@@ -156,12 +166,16 @@ impl TokenKeeper {
     }
 
     async fn renew(&self, refused: Option<&TokenRecord>) -> Result<Arc<TokenRecord>, Error> {
+        let refusals = self.refused.read().times;
         let waiting = watch::idle();
         let _one_at_a_time = self.renewing.lock().await;
         drop(waiting);
         let usable = |record: &TokenRecord| !self.is_due(record) && !refused.is_some_and(|r| same(r, record));
         if let Some(record) = self.cached().filter(|record| usable(record)) {
             return Ok(record);
+        }
+        if let Some(error) = self.refused_since(refusals) {
+            return Err(error);
         }
         let kept =
             self.token_store.load().await.map_err(|source| Error::TokenStore { action: "read", source })?;
@@ -174,6 +188,14 @@ impl TokenKeeper {
             Some(_) => LoginReason::Renewal,
         };
         self.log_in(reason, kept).await
+    }
+
+    /// Returns the refusal that another caller's login got meanwhile: the same credential would get it again, and the
+    /// marketplace counts logins.
+    fn refused_since(&self, refusals: u64) -> Option<Error> {
+        let refused = self.refused.read();
+        let (status, refusal) = refused.last.clone().filter(|_| refused.times > refusals)?;
+        Some(Error::LoginRefused { username: self.username.clone(), status, refusal })
     }
 
     async fn log_in(
@@ -226,6 +248,10 @@ impl TokenKeeper {
                 }
                 Err(error) => error,
             };
+            if let Error::LoginRefused { status, refusal, .. } = &error {
+                let mut refused = self.refused.write();
+                *refused = Refused { times: refused.times + 1, last: Some((*status, refusal.clone())) };
+            }
             if error.was_never_sent() {
                 self.token_store.record_login(at, UNSENT).await.map_err(unwritten)?;
             }

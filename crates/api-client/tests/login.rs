@@ -96,6 +96,21 @@ async fn a_login_with_an_empty_field_is_refused_and_the_field_named() {
     assert_eq!(bench.client.stats().logins, 1);
 }
 
+#[tokio::test]
+async fn callers_that_wait_for_a_login_take_its_refusal_and_later_ones_log_in_themselves() {
+    let bench = bench(Vec::new()).await;
+    let refusal = r#"{"success":false,"message_code":"UNAUTHORIZED","description":"Credenciais inválidas"}"#;
+    *bench.script.login.lock().unwrap() = answer("401 Unauthorized", refusal);
+    let (one, other, third) = tokio::join!(bench.order(), bench.order(), bench.order());
+    for error in [one, other, third].map(Result::unwrap_err) {
+        assert!(matches!(error, Error::LoginRefused { status: 401, .. }), "{error:?}");
+    }
+    assert_eq!(bench.client.stats().logins, 1);
+    *bench.script.login.lock().unwrap() = json(r#"{"success":true,"data":{"token":"sk_live_TOKN"}}"#);
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.client.stats().logins, 2);
+}
+
 // proves: AUT-026
 #[tokio::test]
 async fn a_login_that_comes_too_often_waits_as_long_as_it_is_told() {

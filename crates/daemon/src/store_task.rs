@@ -34,6 +34,8 @@ const WORK_RETRY: Duration = Duration::from_secs(15);
 /// The pause before a refused credential is tried again: its alarm ends within a minute of its cause.
 const LOGIN_RETRY: Duration = Duration::from_secs(50);
 
+/// The work on a store waits this long, at most, for a login that proves a credential which was refused before.
+const CREDENTIAL_TRIED: Duration = Duration::from_secs(10);
 /// The longest pause before a store whose work panicked is worked on again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Work that lasted so long before its panic is tried again soon.
@@ -123,6 +125,7 @@ impl StoreTask {
             last_seen,
             push: self.config.push.clone(),
         };
+        self.boxed_try_credential(&context).await;
         let mut panics = 0;
         while !self.shared.stop.is_cancelled() {
             let admin_requests = self.shared.admin_queue.of_store(key);
@@ -161,6 +164,27 @@ impl StoreTask {
             options.last_seen = None;
         }
         context
+    }
+
+    fn boxed_try_credential<'s>(&'s self, context: &'s StoreContext) -> BoxFuture<'s, ()> {
+        Box::pin(self.try_credential(context))
+    }
+
+    /// Logs in if the last login was refused: the work began anew, perhaps with a corrected password, and a token that
+    /// is still valid proves nothing about it. The work begins at the latest after [`CREDENTIAL_TRIED`].
+    async fn try_credential(&self, context: &StoreContext) {
+        let contact = self.shared.store_metrics.contact(&context.key);
+        if !contact.is_some_and(|contact| contact.is_credential_refused()) {
+            return;
+        }
+        tokio::select! {
+            tried = context.client.auth().log_in_again() => match tried {
+                Ok(()) => tracing::info!(store = %context.key, "the credential is accepted again"),
+                Err(error) => tracing::warn!(store = %context.key, %error, "the credential is still refused"),
+            },
+            () = self.shared.clock.sleep(CREDENTIAL_TRIED) => (),
+            () = self.shared.stop.cancelled() => (),
+        }
     }
 
     /// Stops the work once the store is lost. It never returns, because the work has pages to finish; but from now on

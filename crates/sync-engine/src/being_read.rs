@@ -36,7 +36,7 @@ impl BeingRead {
 impl Drop for ReadingGuard {
     fn drop(&mut self) {
         let mut rows = self.rows.lock();
-        self.keys.iter().for_each(|key| drop(rows.remove(key)));
+        rows.retain(|row, _| !self.keys.contains(row));
     }
 }
 

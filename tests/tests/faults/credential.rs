@@ -8,6 +8,7 @@ use crate::stage::{Setting, Stage};
 
 on_both_databases![
     a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_by_all_once_it_has_ended,
+    a_password_that_is_corrected_while_its_token_lives_is_tried_and_its_alarm_ends,
     a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed,
     a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it,
     an_ability_that_the_token_lacks_is_named,
@@ -38,6 +39,21 @@ async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_b
     stage.write_password(NEW);
     watch.ends();
     watch.cleared().await;
+}
+
+// Exercises F134, F146
+async fn a_password_that_is_corrected_while_its_token_lives_is_tried_and_its_alarm_ends(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    assert!(stage.control().credentials().set_password(STORE, NEW));
+    let mut watch = stage.watch("wrong password, token alive", "credential_refused");
+    let (code, text) = doctor(&stage.surfaces, &stage, &["doctor", "--login"]).await;
+    assert!(code != 0 && text.contains("credential_refused"), "{code}: {text}");
+    watch.raised().await;
+    let logins = stage.sandbox.stats().logins;
+    stage.write_password(NEW);
+    watch.ends();
+    watch.cleared().await;
+    assert_eq!(stage.sandbox.stats().logins, logins + 1);
 }
 
 // Exercises F134, F146

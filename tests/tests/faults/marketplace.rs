@@ -1,5 +1,7 @@
 //! A marketplace that is unreachable, answers only errors, or refuses everything with 429.
 
+use std::time::Duration;
+
 use espelho_sandbox::{Fault, FaultRule};
 use espelho_tests::{Kind, on_both_databases};
 
@@ -8,6 +10,7 @@ use crate::stage::Stage;
 on_both_databases![
     a_marketplace_that_is_stopped_is_named,
     a_marketplace_that_answers_nothing_but_errors_is_named,
+    routes_that_answer_errors_while_others_work_are_named,
     a_marketplace_that_answers_429_to_everything_is_named,
 ];
 
@@ -29,6 +32,26 @@ async fn a_marketplace_that_answers_nothing_but_errors_is_named(kind: Kind) {
     spoil(&stage, Fault::Html(500));
     let mut watch = stage.watch("500 everywhere", "marketplace_errors").beside(&["late"]);
     watch.raised().await;
+    stage.control().faults().clear();
+    watch.ends();
+    watch.cleared().await;
+}
+
+// Exercises F134, F135
+async fn routes_that_answer_errors_while_others_work_are_named(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    let route = "/api/products".to_owned();
+    stage.control().faults().add(FaultRule { route, times: None, kind: Fault::Html(500) });
+    // A sweep calls them, and fails, within 50 s.
+    let mut watch = stage
+        .watch("500 for products", "marketplace_errors")
+        .beside(&["late", "failed"])
+        .found_within(Duration::from_secs(60));
+    let alarm = watch.raised().await;
+    assert!(alarm.text("text").contains("/api/products"), "the route is named: {alarm:?}");
+    // It stays while other calls are answered, and ends with an answer of this route.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(stage.surfaces.alarm("marketplace_errors").await.is_some());
     stage.control().faults().clear();
     watch.ends();
     watch.cleared().await;

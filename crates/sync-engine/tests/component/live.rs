@@ -98,6 +98,28 @@ async fn each_sweep_finds_what_no_delivery_reported() {
 }
 
 #[tokio::test]
+async fn orders_that_the_first_pass_reads_are_not_read_by_a_sweep_too() {
+    let setup = Setup::on(Kind::Sqlite).with(|setup| {
+        (setup.world.orders, setup.world.products, setup.budget) = (60, 2, 30);
+    });
+    let mut rig = setup.open().await;
+    let outside = rig.keep_in_step(only(&[Sweep::NewOrders], Duration::from_secs(10)), false).await;
+    rig.until("the first pass has ended", async || outside.told().reconciled > 0).await;
+    let numbers = rig.ask("SELECT order_number FROM orders").await;
+    assert_eq!(numbers.len(), 60);
+    let times = |route: &str| {
+        let requests = rig.requests(route);
+        requests.iter().filter(|request| request.path.split('?').next() == Some(route)).count()
+    };
+    let reading = |number: &&String| times(&format!("/api/v1/sellers/orders/{number}"));
+    let twice: Vec<_> = numbers.iter().filter(|number| reading(number) != 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    let listed = times("/api/v1/sellers/orders");
+    assert!(listed > 1, "the sweep ran meanwhile");
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn every_sweep_is_recorded_and_not_repeated_by_the_next_engine() {
     let mut rig = mirrored().await;
     rig.kept_in_step(only(&[], OFTEN), false).await;
