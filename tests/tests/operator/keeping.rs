@@ -4,6 +4,7 @@ use espelho_tests::{
     Call, Kind, Outcome, Reply, on_both_databases,
     pages::{ready, stopped},
     shop::{LOGIN, Order},
+    until,
 };
 use serde_json::{Value, json};
 
@@ -161,6 +162,11 @@ async fn old_records_are_counted_and_deleted_and_open_ones_stay(kind: Kind) {
     let base = installation.write_main_with_known_port_and(keep);
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
+    // The service deletes old records itself, once after its start, with the sweep of the profile.
+    until("the service has deleted", async || {
+        !mirror.ask("SELECT kind FROM sweeps WHERE kind = 'profile'").await.is_empty()
+    })
+    .await;
     inbox.execute(&format!("UPDATE webhook_inbox SET handled_at = {}", ago(9))).await;
     let beside = installation.run(&["prune", "--json"]).await.expect(0);
     assert_eq!(rows(&beside)[0].1, 2, "{beside}");
