@@ -160,6 +160,22 @@ def renews(browser, of):
     context.close()
 
 
+def loses(browser, of):
+    """A page whose service has ended says that nothing is known, and since when: it does not go on looking green."""
+    context = browser.new_context(locale="pt-BR")
+    page = context.new_page()
+    page.goto(of.address + "/")
+    icon = page.locator("link[rel=icon]").get_attribute("href")
+    of.service.kill()
+    of.service.wait(60)
+    page.wait_for_function("() => document.title.startsWith('? Estado desconhecido desde ')", timeout=60_000)
+    expect(page.locator(".verdict.unknown h1").inner_text().startswith("Estado desconhecido desde "), "the verdict of a dead service")
+    expect(page.locator(".verdict .sign").inner_text() == "?", "the sign of a dead service")
+    expect(page.locator("link[rel=icon]").get_attribute("href") != icon, "the icon of a dead service")
+    expect(page.locator(".stores .state:not(.unknown)").count() == 0, "a store of a dead service looks well")
+    context.close()
+
+
 with shop.Shop() as of, sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"])
     visit(browser, of, "pt-BR")
@@ -167,6 +183,7 @@ with shop.Shop() as of, sync_playwright() as playwright:
     without_script(browser, of)
     renews(browser, of)
     act(browser, of)
+    loses(browser, of)
     browser.close()
 print("\n".join(problems) or "every page and act is as it should be")
 sys.exit(1 if problems else 0)

@@ -224,9 +224,22 @@ fn shown(code: &str, language: Language) -> String {
     }
 }
 
+/// The arguments that are command lines, as `model::next_step` makes them.
+const COMMAND_LINES: [(&str, &str); 7] = [
+    ("release_one", "espelho release {$row} --store {$store}"),
+    ("release_all", "espelho release --all --code {$code} --store {$store}"),
+    ("retry_one", "espelho retry {$row} --store {$store}"),
+    ("ignore_one", "espelho ignore {$row} --store {$store}"),
+    ("ignore_all", "espelho ignore --all --code {$code} --store {$store}"),
+    ("see_all", "espelho errors --all --code {$code} --store {$store}"),
+    ("see_one", "espelho explain {$row} --store {$store}"),
+];
+
 /// The cause and the next step of a message, in one line.
 fn explained(id: &str, language: Language) -> String {
-    let (text, locale) = (Text::new(id.to_owned()), Locale::of(language));
+    let commands = COMMAND_LINES.iter().map(|(name, line)| (*name, (*line).to_owned()));
+    let text = commands.fold(Text::new(id.to_owned()), |text, (name, line)| text.with(name, line));
+    let locale = Locale::of(language);
     let cause = plain(&text.message(locale));
     match text.next(locale).map(|next| plain(&next)).filter(|next| !next.is_empty()) {
         Some(next) => format!("{cause} → {next}"),

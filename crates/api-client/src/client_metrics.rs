@@ -360,7 +360,7 @@ mod tests {
         }
         let (at, failed) = (
             DateTime::UNIX_EPOCH,
-            contact::Outcome::Failed(("/r", "GET"), TroubleKind::Errors, String::new()),
+            contact::Outcome::Failed(("/r", "GET"), TroubleKind::Errors, contact::Failure::default()),
         );
         first.contact(Some(failed), at);
         second.go_on_from(&first.counted());

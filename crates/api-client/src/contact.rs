@@ -8,9 +8,10 @@
 //!   about the password.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
-use std::{collections::BTreeMap, error::Error as _};
+use std::{collections::BTreeMap, error::Error as _, io};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::symptom::Symptom;
 
 use crate::{
     ApiRequest,
@@ -67,6 +68,8 @@ pub struct Trouble {
     pub last: DateTime<Utc>,
     /// Failures so far.
     pub times: u64,
+    /// How the last call failed.
+    pub symptom: Symptom,
     /// The last failure in words: the call and its cause. Never contains a secret.
     pub detail: String,
     /// Abilities that the token lacks ([`TroubleKind::Scope`]), sorted.
@@ -74,8 +77,24 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    fn begin(kind: TroubleKind, detail: String, at: DateTime<Utc>) -> Self {
-        Self { kind, since: at, last: at, times: 1, detail, abilities: Vec::new() }
+    fn begin(kind: TroubleKind, Failure { symptom, detail }: Failure, at: DateTime<Utc>) -> Self {
+        Self { kind, since: at, last: at, times: 1, symptom, detail, abilities: Vec::new() }
+    }
+}
+
+/// How a call failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// The kind, for people.
+    pub symptom: Symptom,
+    /// The words of the library or of the marketplace, for logs and programs. They never contain a secret.
+    pub detail: String,
+}
+
+impl Failure {
+    /// Returns how an error came about.
+    pub(crate) fn of(error: &Error) -> Self {
+        Self { symptom: symptom(error), detail: words(error) }
     }
 }
 
@@ -87,13 +106,13 @@ pub enum Outcome {
     /// The answer proves the connection and nothing else: a 401.
     Answered,
     /// No usable answer.
-    Failed(Route, TroubleKind, String),
+    Failed(Route, TroubleKind, Failure),
     /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
     MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
     /// A login returned a token.
     LoginAccepted,
     /// A login was refused, or blocked ([`TroubleKind::ForeignLogin`]).
-    LoginRefused(TroubleKind, String),
+    LoginRefused(TroubleKind, Failure),
 }
 
 /// The errors of one route since its last useful answer.
@@ -111,8 +130,8 @@ pub struct FailingRoutes {
     pub since: DateTime<Utc>,
     /// Each with its method first (`GET /orders`), sorted.
     pub routes: Vec<String>,
-    /// The last failure in words. Never contains a secret.
-    pub detail: String,
+    /// The last failure.
+    pub failure: Failure,
 }
 
 /// One store's contact with the marketplace.
@@ -145,17 +164,17 @@ impl Contact {
                 self.login = None;
             }
             Outcome::Answered => self.transport = None,
-            Outcome::Failed(route, kind, detail) => {
+            Outcome::Failed(route, kind, failure) => {
                 if kind == TroubleKind::Errors {
-                    self.route_failed(route, &detail, at);
+                    self.route_failed(route, &failure, at);
                 }
-                fail(&mut self.transport, kind, detail, at);
+                fail(&mut self.transport, kind, failure, at);
             }
-            Outcome::LoginRefused(kind, detail) => {
+            Outcome::LoginRefused(kind, failure) => {
                 if kind == TroubleKind::Credential {
                     self.transport = None;
                 }
-                fail(&mut self.login, kind, detail, at);
+                fail(&mut self.login, kind, failure, at);
             }
             Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
@@ -163,7 +182,7 @@ impl Contact {
                 self.refused_reads.extend(read.map(|read| (route, read)));
                 let detail = format!("{} {}: {}", route.1, route.0, abilities.join(", "));
                 let mut known = self.scopes.remove(&route);
-                fail(&mut known, TroubleKind::Scope, detail, at);
+                fail(&mut known, TroubleKind::Scope, Failure { detail, ..Failure::default() }, at);
                 self.scopes.extend(known.map(|trouble| (route, Trouble { abilities, ..trouble })));
             }
         }
@@ -187,7 +206,8 @@ impl Contact {
         let mut routes: Vec<_> =
             failing.iter().map(|((route, method), _)| format!("{method} {route}")).collect();
         routes.sort_unstable();
-        Some(FailingRoutes { since, routes, detail: latest.trouble.detail.clone() })
+        let Trouble { symptom, detail, .. } = latest.trouble.clone();
+        Some(FailingRoutes { since, routes, failure: Failure { symptom, detail } })
     }
 
     /// Returns the credential trouble if the last login failed.
@@ -233,13 +253,13 @@ impl Contact {
     }
 
     /// Records that a route answered with an error. It comes before the failure counts as transport trouble.
-    fn route_failed(&mut self, route: Route, detail: &str, at: DateTime<Utc>) {
+    fn route_failed(&mut self, route: Route, failure: &Failure, at: DateTime<Utc>) {
         let known =
             self.errors.remove(&route).filter(|errors| at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR);
         // Without transport trouble, the latest answer of another route was useful.
         let is_its_own = known.as_ref().is_some_and(|errors| errors.is_its_own || self.transport.is_none());
         let mut trouble = known.map(|errors| errors.trouble);
-        fail(&mut trouble, TroubleKind::Errors, detail.to_owned(), at);
+        fail(&mut trouble, TroubleKind::Errors, failure.clone(), at);
         self.errors.extend(trouble.map(|trouble| (route, RouteErrors { trouble, is_its_own })));
     }
 
@@ -262,13 +282,14 @@ impl Contact {
 }
 
 /// Begins a run of trouble, or continues the open one.
-fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, detail: String, at: DateTime<Utc>) {
+fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, failure: Failure, at: DateTime<Utc>) {
     match trouble {
         Some(known) => {
-            (known.kind, known.last, known.detail) = (kind, at, detail);
+            (known.kind, known.last) = (kind, at);
+            (known.symptom, known.detail) = (failure.symptom, failure.detail);
             known.times += 1;
         }
-        None => *trouble = Some(Trouble::begin(kind, detail, at)),
+        None => *trouble = Some(Trouble::begin(kind, failure, at)),
     }
 }
 
@@ -289,20 +310,22 @@ impl Outcome {
         }
         Some(match error {
             Error::Unreachable { .. } | Error::Interrupted { .. } => {
-                Self::Failed(route, TroubleKind::Unreachable, words(error))
+                Self::Failed(route, TroubleKind::Unreachable, Failure::of(error))
             }
             Error::Unreadable { .. } | Error::Unexpected { .. } | Error::TooLarge { .. } => {
-                Self::Failed(route, TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
             }
             Error::Refused { status: 401, .. } => Self::Answered,
-            Error::Refused { status: 429, .. } => Self::Failed(route, TroubleKind::Throttled, words(error)),
+            Error::Refused { status: 429, .. } => {
+                Self::Failed(route, TroubleKind::Throttled, Failure::of(error))
+            }
             Error::Refused { status: 300..=399 | 408 | 500.., .. } => {
-                Self::Failed(route, TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
             }
             // A refusal without the document's error envelope comes from a proxy or another server, not from the
             // marketplace.
             Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
-                Self::Failed(route, TroubleKind::Errors, words(error))
+                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
             }
             Error::Refused { .. } => Self::Useful(route),
             _ => return None,
@@ -315,23 +338,50 @@ impl Outcome {
             Ok(_) => return Some(Self::LoginAccepted),
             Err(Error::LoginFailed { source, .. }) => source,
             Err(error @ Error::LoginRefused { .. }) => {
-                return Some(Self::LoginRefused(TroubleKind::Credential, words(error)));
+                return Some(Self::LoginRefused(TroubleKind::Credential, Failure::of(error)));
             }
             Err(_) => return None,
         };
         match Self::of_error(request, error) {
             // Without a token nothing works, whatever the reason of the refusal.
             Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
-                Some(Self::Failed(request.route_and_method(), TroubleKind::Errors, words(error)))
+                Some(Self::Failed(request.route_and_method(), TroubleKind::Errors, Failure::of(error)))
             }
             other => other,
         }
     }
 }
 
+/// Tells how a call failed.
+fn symptom(error: &Error) -> Symptom {
+    match error {
+        Error::Unreachable { source, .. } => of_connection(source, Symptom::NoConnection),
+        Error::Interrupted { source, .. } => of_connection(source, Symptom::CutOff),
+        Error::TooLarge { .. } => Symptom::TooLarge,
+        Error::Unreadable { .. } | Error::Unexpected { .. } => Symptom::NotReadable,
+        Error::Refused { status, .. } | Error::LoginRefused { status, .. } => Symptom::Status(*status),
+        Error::LoginFailed { source, .. } => symptom(source),
+        _ => Symptom::Other,
+    }
+}
+
+/// Tells how a connection failed, by the innermost cause that says it.
+fn of_connection(error: &reqwest::Error, otherwise: Symptom) -> Symptom {
+    if error.is_timeout() {
+        return Symptom::TimedOut;
+    }
+    let first: &(dyn std::error::Error + 'static) = error;
+    let causes: Vec<_> = std::iter::successors(Some(first), |&cause| cause.source()).collect();
+    let told = |cause: &&(dyn std::error::Error + 'static)| {
+        let by_kind = cause.downcast_ref::<io::Error>().and_then(|error| Symptom::of_io(error.kind()));
+        by_kind.or_else(|| Some(Symptom::of_words(&cause.to_string())).filter(|told| *told != Symptom::Other))
+    };
+    causes.iter().rev().find_map(told).unwrap_or(otherwise)
+}
+
 /// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the
 /// status says all.
-pub(crate) fn words(error: &Error) -> String {
+fn words(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {
         cause = Some(inner);
@@ -358,7 +408,7 @@ mod tests {
     }
 
     fn failed(kind: TroubleKind) -> Outcome {
-        Outcome::Failed(ORDERS, kind, String::new())
+        Outcome::Failed(ORDERS, kind, Failure::default())
     }
 
     /// Checks the open trouble at the end (kind, start in seconds, failures) and the time of the last useful answer.
@@ -382,7 +432,7 @@ mod tests {
             Outcome::MissingAbilities(route, names.iter().map(|name| (*name).to_owned()).collect(), None)
         };
         let missing = |names: &[&str]| lacking(STOCK, names);
-        let refused = || Outcome::LoginRefused(Credential, String::new());
+        let refused = || Outcome::LoginRefused(Credential, Failure::default());
         check(vec![], &[], None);
         check(vec![(1, Outcome::Useful(ORDERS))], &[], Some(1));
         check(vec![(1, failed(Unreachable))], &[(Unreachable, 1, 1)], None);
@@ -396,7 +446,7 @@ mod tests {
         check(vec![(1, failed(Unreachable)), (2, refused())], &[(Credential, 2, 1)], None);
         check(vec![(1, refused()), (2, Outcome::Useful(ORDERS))], &[(Credential, 1, 1)], Some(2));
         check(vec![(1, refused()), (2, Outcome::LoginAccepted)], &[], Some(2));
-        let foreign = Outcome::LoginRefused(ForeignLogin, String::new());
+        let foreign = Outcome::LoginRefused(ForeignLogin, Failure::default());
         check(vec![(1, foreign), (2, Outcome::Useful(ORDERS))], &[(ForeignLogin, 1, 1)], Some(2));
         // An ability counts as present again when the same route accepts a call, not when another does.
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(ORDERS))], &[(Scope, 1, 1)], Some(2));
@@ -412,7 +462,7 @@ mod tests {
     #[test]
     fn a_route_that_fails_while_others_answer_is_in_trouble_until_it_answers() {
         type Expected = Option<(i64, &'static [&'static str])>;
-        let failed = |route| Outcome::Failed(route, TroubleKind::Errors, "HTTP 500".to_owned());
+        let failed = |route| Outcome::Failed(route, TroubleKind::Errors, Failure::default());
         let useful = Outcome::Useful;
         let check = |outcomes: &[(i64, Outcome)], now: i64, expected: Expected| {
             let mut contact = Contact::default();
@@ -440,7 +490,7 @@ mod tests {
         check(&two, 8, Some((1, &["GET /prices", "GET /stock"])));
         // Two failures half an hour apart are not one run.
         check(&[(1, failed(STOCK)), (2, useful(ORDERS)), (2_000, failed(STOCK))], 2_001, None);
-        let refused = Outcome::Failed(STOCK, TroubleKind::Unreachable, String::new());
+        let refused = Outcome::Failed(STOCK, TroubleKind::Unreachable, Failure::default());
         check(&[(1, refused.clone()), (2, useful(ORDERS)), (3, refused)], 4, None);
     }
 

@@ -283,7 +283,8 @@ impl TokenKeeper {
         if login_budget::is_forced_too_often(&forced) {
             self.metrics.login(LoginCount::Foreign);
             let error = Error::ForeignLogin { username: self.username.clone(), times: forced.len() + 1 };
-            let refused = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::words(&error));
+            let refused =
+                contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::Failure::of(&error));
             self.metrics.contact(Some(refused), self.clock.now());
             return Err(error);
         }

@@ -4,7 +4,9 @@
 use chrono::TimeDelta;
 use espelho_model::{
     Clock, StoreKey,
+    next_step::{RowAct, Rows, command_line, quoted},
     pause::{Pause, PauseScope},
+    push::PushState,
     text,
     text::Text,
 };
@@ -25,7 +27,7 @@ const LONGEST_MINUTES: i64 = 30 * 24 * 60;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
-    /// `retry`, `release`, `ignore`, `replay`, `pause` or `resume`.
+    /// A [`Deed`]'s word, `replay`, `pause` or `resume`.
     pub(crate) act: String,
     #[serde(alias = "code")]
     pub(crate) causa: String,
@@ -40,13 +42,121 @@ pub(crate) struct Asked {
     pub(crate) minutes: String,
 }
 
+/// An act on rows of the ERP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Tries them again.
+    Retry,
+    /// Lets them pass the guards, once.
+    Release,
+    /// Gives them up.
+    Ignore,
+    /// Ends one in doubt that a person has seen to have happened.
+    Happened,
+    /// Tries ignored ones again.
+    BringBack,
+}
+
+impl Deed {
+    /// All of them.
+    const ALL: [Self; 5] = [Self::Retry, Self::Release, Self::Ignore, Self::Happened, Self::BringBack];
+
+    /// The word in forms and in the record.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Release => "release",
+            Self::Ignore => "ignore",
+            Self::Happened => "happened",
+            Self::BringBack => "bring_back",
+        }
+    }
+
+    fn decision(self) -> Decision {
+        match self {
+            Self::Retry => Decision::Retry,
+            Self::Release => Decision::Release,
+            Self::Ignore | Self::Happened => Decision::Ignore,
+            Self::BringBack => Decision::BringBack,
+        }
+    }
+
+    /// The command that does the same.
+    fn row_act(self) -> RowAct {
+        match self {
+            Self::Retry | Self::BringBack => RowAct::Retry,
+            Self::Release => RowAct::Release,
+            Self::Ignore | Self::Happened => RowAct::Ignore,
+        }
+    }
+
+    /// Tells whether a row in this state is one to do this to.
+    fn fits(self, state: PushState) -> bool {
+        match self {
+            Self::Retry => matches!(state, PushState::Failed | PushState::Doubtful),
+            Self::Release => state == PushState::Held,
+            Self::Ignore => matches!(state, PushState::Failed | PushState::Held),
+            Self::Happened => state == PushState::Doubtful,
+            Self::BringBack => state == PushState::Ignored,
+        }
+    }
+
+    /// Returns the deed for a row in this state that a rule of [`espelho_model::next_step::acts`] names.
+    pub(crate) fn of(act: RowAct, state: PushState) -> Option<Self> {
+        Self::ALL.into_iter().find(|deed| deed.row_act() == act && deed.fits(state))
+    }
+
+    /// Returns the name of the act.
+    pub(crate) fn name(self) -> Text {
+        match self {
+            Self::Retry => text!("page-mend-retry"),
+            Self::Release => text!("page-mend-release"),
+            Self::Ignore => text!("page-mend-ignore"),
+            Self::Happened => text!("page-mend-happened"),
+            Self::BringBack => text!("page-mend-bring-back"),
+        }
+    }
+
+    /// Reads a word.
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|deed| deed.word() == word)
+    }
+
+    /// Returns the question before it, to which a button is the answer. A row in doubt may have happened already.
+    fn question(self, rows: usize, is_in_doubt: bool) -> Text {
+        match self {
+            Self::Retry if is_in_doubt => text!("page-act-resend", count = rows),
+            Self::Retry => text!("page-act-retry", count = rows),
+            Self::Release => text!("page-act-release", count = rows),
+            Self::Ignore => text!("page-act-ignore", count = rows),
+            Self::Happened => text!("page-act-happened", count = rows),
+            Self::BringBack => text!("page-act-bring-back", count = rows),
+        }
+    }
+}
+
 /// An act.
 #[derive(Clone, Debug, PartialEq)]
 enum What {
-    Decide { decision: Decision, intent: Option<IntentKind>, key: Option<String>, code: Option<String> },
+    /// About one row.
+    One {
+        deed: Deed,
+        intent: IntentKind,
+        key: String,
+    },
+    /// About all rows with one cause.
+    OfCause {
+        deed: Deed,
+        code: String,
+    },
     Replay(DeliverySelection),
-    Pause { scope: PauseScope, minutes: i64 },
-    Resume { scopes: Vec<PauseScope> },
+    Pause {
+        scope: PauseScope,
+        minutes: i64,
+    },
+    Resume {
+        scopes: Vec<PauseScope>,
+    },
 }
 
 /// An act that can be done.
@@ -79,9 +189,6 @@ impl Act {
         };
         let stores = store.clone().map_or_else(|| known.to_vec(), |store| vec![store]);
         let (word, what) = match asked.act.as_str() {
-            "retry" => ("retry", decision(Decision::Retry, asked)?),
-            "release" => ("release", decision(Decision::Release, asked)?),
-            "ignore" => ("ignore", decision(Decision::Ignore, asked)?),
             "replay" => ("replay", What::Replay(deliveries(asked)?)),
             "pause" => {
                 let minutes = asked.minutes.parse().ok().filter(|n| (1..=LONGEST_MINUTES).contains(n))?;
@@ -92,10 +199,13 @@ impl Act {
                 let scopes = if asked.only.is_empty() { all } else { vec![scope(&asked.only)?] };
                 ("resume", What::Resume { scopes })
             }
-            _ => return None,
+            word => {
+                let deed = Deed::parse(word)?;
+                (deed.word(), decided(deed, asked)?)
+            }
         };
         // One row is a row of one store.
-        if matches!(&what, What::Decide { key: Some(_), .. }) && store.is_none() {
+        if matches!(&what, What::One { .. }) && store.is_none() {
             return None;
         }
         let command = command(&what, word, store.as_ref(), &asked.only);
@@ -105,13 +215,13 @@ impl Act {
     /// Returns what the act would concern now.
     pub(crate) async fn preview(&self, store: &Store, clock: &dyn Clock) -> Result<Preview, Error> {
         let (count, rows, question) = match &self.what {
-            What::Decide { decision, .. } => {
-                let rows = self.rows(store).await?;
+            What::One { deed, .. } | What::OfCause { deed, .. } => {
+                let (rows, is_in_doubt) = self.rows(store).await?;
                 let mut names = Vec::new();
                 for row in rows.iter().take(NAMED) {
                     names.push(format!("{}{}", named(row), change_of(store, row).await?));
                 }
-                (rows.len(), names, question(*decision, rows.len()))
+                (rows.len(), names, deed.question(rows.len(), is_in_doubt))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -146,8 +256,8 @@ impl Act {
         Ok(Preview { question, count, rows })
     }
 
-    /// Does it, and records it: who, when, and what was so before and after. Returns how many rows it changed.
-    pub(crate) async fn perform(&self, store: &Store, clock: &dyn Clock, actor: &str) -> Result<u64, Error> {
+    /// Does it, and records it: who, when, and what was so before and after. Returns the number of the record.
+    pub(crate) async fn perform(&self, store: &Store, clock: &dyn Clock, actor: &str) -> Result<i64, Error> {
         let preview = self.preview(store, clock).await?;
         let more = preview.count.saturating_sub(preview.rows.len());
         let more = (more > 0).then(|| format!("… {more}"));
@@ -163,15 +273,15 @@ impl Act {
         let (count, after) = self.done(store, clock, actor).await?;
         store.actions().end(id, &after, count).await?;
         tracing::info!(actor, command = self.command, rows = count, "an operator acted on the page");
-        Ok(count)
+        Ok(id)
     }
 
     async fn done(&self, store: &Store, clock: &dyn Clock, actor: &str) -> Result<(u64, String), Error> {
         Ok(match &self.what {
-            What::Decide { decision, .. } => {
-                let rows = self.rows(store).await?;
-                let count = decisions::decide(store, *decision, &rows).await?;
-                (count as u64, decision.makes().0.as_str().to_owned())
+            What::One { deed, .. } | What::OfCause { deed, .. } => {
+                let (rows, _) = self.rows(store).await?;
+                let count = decisions::decide(store, deed.decision(), &rows).await?;
+                (count as u64, deed.decision().makes().0.as_str().to_owned())
             }
             What::Replay(selection) => {
                 (replay(store, &self.stores, selection, false).await?.replayed, "open".to_owned())
@@ -196,31 +306,28 @@ impl Act {
         })
     }
 
-    /// Returns the rows of a decision.
-    async fn rows(&self, store: &Store) -> Result<Vec<DecidedRow>, Error> {
+    /// Returns the rows of a decision as they are now, and whether nothing proves what became of them.
+    async fn rows(&self, store: &Store) -> Result<(Vec<DecidedRow>, bool), Error> {
         match &self.what {
-            What::Decide { intent: Some(intent), key: Some(key), .. } => {
-                let row =
-                    |of: &StoreKey| DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() };
-                Ok(self.stores.iter().map(row).collect())
+            What::One { deed, intent, key } => {
+                let (mut rows, mut is_in_doubt) = (Vec::new(), false);
+                for of in &self.stores {
+                    let answer = store.intents().answer_of(of.as_str(), *intent, key).await?;
+                    let state = answer.and_then(|answer| answer.state);
+                    if state.is_some_and(|state| deed.fits(state)) {
+                        is_in_doubt |= state == Some(PushState::Doubtful);
+                        rows.push(DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() });
+                    }
+                }
+                Ok((rows, is_in_doubt))
             }
-            What::Decide { decision, intent, code, .. } => {
-                let with_unknown_stores = self.store.is_none();
-                let (stores, intent, code) = (&self.stores, *intent, code.as_deref());
-                let selection = Selection { stores, with_unknown_stores, intent, code };
-                decisions::selected(store, *decision, selection).await
+            What::OfCause { deed, code } => {
+                let (stores, with_unknown_stores) = (&self.stores[..], self.store.is_none());
+                let selection = Selection { stores, with_unknown_stores, intent: None, code: Some(code) };
+                Ok((decisions::selected(store, deed.decision(), selection).await?, false))
             }
-            _ => Ok(Vec::new()),
+            _ => Ok((Vec::new(), false)),
         }
-    }
-}
-
-/// Returns the question before a decision, to which a button is the answer.
-fn question(decision: Decision, rows: usize) -> Text {
-    match decision {
-        Decision::Release => text!("page-act-release", count = rows),
-        Decision::Retry | Decision::BringBack => text!("page-act-retry", count = rows),
-        Decision::Ignore => text!("page-act-ignore", count = rows),
     }
 }
 
@@ -238,16 +345,17 @@ fn named(row: &DecidedRow) -> String {
     format!("{} {} {}", row.store, row.intent.as_str(), row.key)
 }
 
-fn decision(decision: Decision, asked: &Asked) -> Option<What> {
-    let some = |word: &str| (!word.is_empty()).then(|| word.to_owned());
-    let intent = match asked.entity.as_str() {
-        "" => None,
-        word => Some(word.parse().ok()?),
-    };
-    let (key, code) = (some(&asked.key), some(&asked.causa));
-    // A form means one row or one cause, never everything.
-    let is_meant = (key.is_some() && intent.is_some()) || (key.is_none() && code.is_some());
-    is_meant.then_some(What::Decide { decision, intent, key, code })
+/// Reads which rows a form means: one row or one cause, never everything. Rows in doubt are decided one by one.
+fn decided(deed: Deed, asked: &Asked) -> Option<What> {
+    match (asked.entity.as_str(), asked.key.as_str(), asked.causa.as_str()) {
+        ("", "", code) if !code.is_empty() && deed != Deed::Happened => {
+            Some(What::OfCause { deed, code: code.to_owned() })
+        }
+        (entity, key, _) if !key.is_empty() => {
+            Some(What::One { deed, intent: entity.parse().ok()?, key: key.to_owned() })
+        }
+        _ => None,
+    }
 }
 
 fn deliveries(asked: &Asked) -> Option<DeliverySelection> {
@@ -265,17 +373,16 @@ fn scope(word: &str) -> Option<PauseScope> {
 
 /// Returns the command line that does the same.
 fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> String {
+    let of_store = store.map(StoreKey::as_str);
     let mut words: Vec<String> = vec!["espelho".to_owned()];
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| quoted(word)));
     match what {
-        What::Decide { intent, key, code, .. } => {
-            add(&[word]);
-            intent.iter().for_each(|intent| add(&[intent.as_str()]));
-            match key {
-                Some(key) => add(&[key]),
-                None => add(&["--all"]),
-            }
-            code.iter().for_each(|code| add(&["--code", code]));
+        What::One { deed, intent, key } => {
+            return command_line(deed.row_act(), Rows::One { entity: intent.as_str(), key }, of_store);
+        }
+        What::OfCause { deed, code } => {
+            let line = command_line(deed.row_act(), Rows::OfCause(code), of_store);
+            return if *deed == Deed::BringBack { format!("{line} --ignored") } else { line };
         }
         What::Replay(DeliverySelection { name, event, .. }) => {
             add(&["webhook", "replay"]);
@@ -304,21 +411,11 @@ fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> Str
     words.join(" ")
 }
 
-/// Returns a word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+=,".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        // A control character has no place in a line that somebody copies into a terminal.
-        false => {
-            let word: String = word.chars().filter(|letter| !letter.is_control()).collect();
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+    use espelho_model::text::Locale;
+
     use super::*;
 
     fn read(asked: &Asked) -> Option<String> {
@@ -359,6 +456,17 @@ mod tests {
             ("act=replay&delivery=7&store=loja-1", Some("espelho webhook replay 7 --store loja-1")),
             ("act=pause&minutes=60&store=loja-1", Some("espelho pause --for 60m --store loja-1")),
             ("act=resume&only=push", Some("espelho resume --only push")),
+            (
+                "act=happened&entity=command&key=8&store=loja-1",
+                Some("espelho ignore command 8 --store loja-1"),
+            ),
+            (
+                "act=bring_back&entity=stock&key=A/1&store=loja-1",
+                Some("espelho retry stock A/1 --store loja-1"),
+            ),
+            ("act=bring_back&causa=x", Some("espelho retry --all --code x --ignored")),
+            ("act=happened&causa=x", None),
+            ("act=retry&causa=x&entity=stock", None),
             ("act=retry", None),
             ("act=retry&entity=stock&key=A/1", None),
             ("act=retry&causa=x&store=loja-9", None),
@@ -374,16 +482,56 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_any_letters_is_one_word_of_a_command() {
-        for (word, expected) in [
-            ("unknown_sku", "unknown_sku"),
-            ("CAN-01/1", "CAN-01/1"),
-            ("", "''"),
-            ("--all", "--all"),
-            ("a b; rm -rf /", "'a b; rm -rf /'"),
-            ("it's\n", "'it'\\''s'"),
+    fn a_deed_is_for_rows_in_its_states_and_asks_its_own_question() {
+        use PushState::{Doubtful, Failed, Held, Ignored, New, Waiting};
+        for (deed, states) in [
+            (Deed::Retry, &[Failed, Doubtful][..]),
+            (Deed::Release, &[Held]),
+            (Deed::Ignore, &[Failed, Held]),
+            (Deed::Happened, &[Doubtful]),
+            (Deed::BringBack, &[Ignored]),
         ] {
-            assert_eq!(quoted(word), expected);
+            for state in [New, Waiting, Failed, Held, Doubtful, Ignored] {
+                assert_eq!(deed.fits(state), states.contains(&state), "{deed:?} {state}");
+            }
+            assert_eq!(Deed::parse(deed.word()), Some(deed));
+        }
+        let asks = |deed: Deed, is_in_doubt| deed.question(1, is_in_doubt).message(Locale::default());
+        let mut questions: Vec<String> = Deed::ALL.into_iter().map(|deed| asks(deed, false)).collect();
+        questions.push(asks(Deed::Retry, true));
+        assert!(questions.iter().collect::<std::collections::BTreeSet<_>>().len() == 6, "{questions:?}");
+        assert!(!asks(Deed::Happened, true).contains("Desistir"), "{questions:?}");
+    }
+
+    #[test]
+    fn the_acts_of_a_row_are_those_of_the_one_rule() {
+        for (state, act, expected) in [
+            (PushState::Held, RowAct::Release, Some(Deed::Release)),
+            (PushState::Failed, RowAct::Ignore, Some(Deed::Ignore)),
+            (PushState::Doubtful, RowAct::Ignore, Some(Deed::Happened)),
+            (PushState::Doubtful, RowAct::Retry, Some(Deed::Retry)),
+            (PushState::Ignored, RowAct::Retry, Some(Deed::BringBack)),
+            (PushState::New, RowAct::Retry, None),
+        ] {
+            assert_eq!(Deed::of(act, state), expected, "{state} {act:?}");
+        }
+    }
+
+    #[test]
+    fn every_command_line_that_is_shown_is_one_that_the_command_line_takes() {
+        for form in [
+            "act=retry&causa=unknown_sku",
+            "act=release&causa=x&store=loja-1",
+            "act=happened&entity=command&key=8&store=loja-1",
+            "act=bring_back&causa=x",
+            "act=bring_back&entity=stock&key=A/1&store=loja-1",
+            "act=replay&event=order.paid",
+            "act=pause&minutes=60&store=loja-1",
+            "act=resume&only=push",
+        ] {
+            let line = read(&asked(form)).unwrap();
+            let parsed = crate::cli::Cli::try_parse_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {parsed:?}");
         }
     }
 }

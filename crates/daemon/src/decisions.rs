@@ -1,15 +1,16 @@
 //! Decisions of people about rows that are not done: which rows a selection means, and what becomes of them. The
 //! commands and the page make them in the same way.
 
-use espelho_model::{StoreKey, push::PushState, text, text::Text};
+use espelho_model::{
+    StoreKey,
+    next_step::{PRICE_ZERO, UNKNOWN_STORE},
+    push::PushState,
+    text,
+    text::Text,
+};
 use espelho_store::{EffectState, Error, IntentKind, IntentRow, Store};
 
 use crate::terminal::shown;
-
-/// The cause of rows whose store is in no configuration.
-const UNKNOWN_STORE: &str = "unknown_store";
-/// The cause of a price that no release lets pass.
-const PRICE_ZERO: &str = "price_zero";
 
 /// A decision about rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

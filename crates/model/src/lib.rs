@@ -6,7 +6,8 @@
 //! [`hash`] keep received data. [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sub-resources),
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
 //! [`occurrence`] and [`conversation`] are the mirrored aggregates. [`privacy`] is the policy for people's data,
-//! [`person`] tells a person in them. [`pause`] has what operators stop, [`sync`] the states and counts of a run. [`mod@text`] has the texts for people.
+//! [`person`] tells a person in them. [`pause`] has what operators stop, [`sync`] the states and counts of a run. [`next_step`]
+//! says what mends rows, [`symptom`] how something elsewhere fails. [`mod@text`] has the texts for people.
 #![deny(missing_docs)]
 
 pub mod campaign;
@@ -23,6 +24,7 @@ pub mod ids;
 pub mod listing;
 pub mod media;
 pub mod money;
+pub mod next_step;
 pub mod occurrence;
 pub mod order;
 pub mod pause;
@@ -35,6 +37,7 @@ pub mod raw;
 pub mod shipment;
 pub mod store_key;
 pub mod store_profile;
+pub mod symptom;
 pub mod sync;
 pub mod text;
 pub mod time;

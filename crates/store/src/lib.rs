@@ -101,8 +101,9 @@ pub use operations::{
     grants::grants,
     lists::{ListedOrder, OrderList, QueuedRow},
     mirrored_order::MirroredOrder,
+    mirrored_product::{MirroredLevel, MirroredProduct},
     notices::{DueNotice, NewNoticeDelivery, Notice, NoticeChannel, NoticeState},
-    overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
+    overview::{FailureGroup, Overview, ReadSoFar, RunOnRecord, StoreProof},
     quarantine::{PANICKED, POISONED, Quarantined},
     rate::RateBlock,
     rehearsal::{
@@ -112,6 +113,7 @@ pub use operations::{
     row_counts::{TableState, TableStates, counted_tables},
     rows_in_trouble::{DueDeadlines, FiscalQueue, RowsInTrouble},
     runs::{RunId, RunResult},
+    search::{Found, Spellings},
     story::{Event, Happened, Subject},
     sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch},
     tokens::{KeptToken, LoginOnRecord},

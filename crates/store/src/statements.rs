@@ -39,6 +39,7 @@ use crate::{
     operations::figures,
     operations::lists,
     operations::mirrored_order,
+    operations::mirrored_product,
     operations::notices,
     operations::overview::{self, Both},
     operations::pauses,
@@ -48,6 +49,7 @@ use crate::{
     operations::row_counts,
     operations::rows_in_trouble,
     operations::runs,
+    operations::search,
     operations::story,
     operations::sweeps,
     operations::tokens,
@@ -137,9 +139,14 @@ const PLAIN: &[&str] = &[
     explain::ERRORS,
     explain::ERRORS_OF,
     explain::PARTS,
-    lists::FIND,
+    lists::DECIDABLE,
     lists::LABEL_FILES,
     lists::QUEUE,
+    mirrored_product::LEVELS,
+    mirrored_product::PRODUCT,
+    mirrored_product::TIERS,
+    search::FIND,
+    search::PRODUCTS_NAMED,
     failures::LOAD,
     failures::PRUNE,
     held_stores::LEASED,
@@ -326,6 +333,7 @@ const FOR_PEOPLE: &[Both] = &[
     figures::NOT_TAKEN,
     overview::FAILURES,
     overview::HOLDERS,
+    overview::READING,
     overview::RUNS,
     overview::SUCCESSES,
     row_counts::FORGET,
@@ -340,6 +348,7 @@ const FOR_PEOPLE: &[Both] = &[
 /// Statements on the inbox, which may be a database of its own.
 const INBOX: &[&str] = &[
     lists::DELIVERIES,
+    lists::HANDLED,
     backup::FIRST_OPEN,
     effects::OF_COMMAND,
     effects::OF_NUMBER,
@@ -397,6 +406,9 @@ const ON_SERVER: &[&str] = &[
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] = &[
+    search::INVOICES_SPELT,
+    search::ORDERS_SPELT,
+    search::SKUS_SPELT,
     pauses::END,
     mirrored_values::ORDERS,
     erased::AMONG,
@@ -498,13 +510,17 @@ pub fn statements_of_turns() -> [(&'static str, &'static str); 14] {
 
 /// The statements of the lists and the search of the pages, by name: a test shows that none reads the rows of all orders.
 /// The list of dispatches comes from `v_deadlines`: a plan shows the view's other questions too.
-pub fn statements_of_lists() -> [(&'static str, &'static str); 4] {
-    let [open, _, invoice, not_taken] = &*lists::ORDERS;
+pub fn statements_of_lists() -> [(&'static str, String); 7] {
+    let [open, _, invoice, not_taken] = lists::ORDERS.clone();
+    let spelt = |head: &str| format!("{head} IN ($1, $2)");
     [
         ("open orders", open),
         ("orders without an invoice", invoice),
         ("orders not taken", not_taken),
-        ("search", lists::FIND),
+        ("search", search::FIND.to_owned()),
+        ("search of orders in other spellings", spelt(search::ORDERS_SPELT)),
+        ("search of documents in other spellings", spelt(search::INVOICES_SPELT)),
+        ("search of SKUs in other spellings", spelt(search::SKUS_SPELT)),
     ]
 }
 

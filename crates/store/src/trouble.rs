@@ -25,6 +25,17 @@ impl Error {
             _ => DatabaseTrouble::Unreachable,
         }
     }
+
+    /// The database's own code for a failed statement or connection; `None` if it did not answer.
+    pub fn database_code(&self) -> Option<String> {
+        match self {
+            Self::Statement { source: sqlx::Error::Database(refusal), .. }
+            | Self::Connect { source: sqlx::Error::Database(refusal), .. } => {
+                refusal.code().map(std::borrow::Cow::into_owned)
+            }
+            _ => None,
+        }
+    }
 }
 
 fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {

@@ -1,7 +1,8 @@
-//! The operator's commands: `feed`; `seeing` has status, errors, explain, get and the pages; `auditing`; `keeping` has the
+//! The operator's commands: `feed`; `acting` has the acts and the search of the pages; `seeing` has status, errors, explain, get and the pages; `auditing`; `keeping` has the
 //! token, prune and doctor; `traces` has what a collector of traces is sent.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod acting;
 mod auditing;
 mod feed;
 mod keeping;

@@ -78,9 +78,7 @@ async fn what_fails_is_shown_with_cause_and_next_step(kind: Kind) {
     }
     installation.run(&["errors", "--store", "loja-2"]).await.expect(2).says("loja-2");
     let shown = installation.run_in_portuguese(&["status"]).await.expect(3);
-    for words in
-        ["2 problemas", "1 registro da loja loja-1 com falha", "próximo passo: espelho errors", "falha"]
-    {
+    for words in ["2 problemas", "1 registro da loja loja-1 com falha", "detalhes: espelho errors", "falha"] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
     // The row was written in the installation's language, and is told in that of whoever asks.

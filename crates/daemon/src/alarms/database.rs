@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::Clock;
+use espelho_model::{Clock, symptom::Symptom};
 use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, Store};
 use espelho_sync_engine::plan::alarms::{DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
@@ -86,7 +86,8 @@ impl Prober {
             true => DatabaseKind::Replaced,
             false => DatabaseKind::ReadOnly,
         };
-        self.begin(kind, self.clock.now(), trouble.path().display().to_string(), None);
+        let file = trouble.path().display().to_string();
+        self.begin(kind, self.clock.now(), (Symptom::File(file.clone()), file), None);
     }
 
     fn note(&mut self, outcome: Outcome) {
@@ -95,12 +96,17 @@ impl Prober {
             Ok(None) => self.state = DatabaseState { written_at: Some(self.clock.now()), trouble: None },
             Ok(Some(blocker)) => {
                 self.state.written_at = Some(self.clock.now());
-                self.begin(DatabaseKind::Busy, begun, "table lock".to_owned(), Some(blocker));
+                self.begin(
+                    DatabaseKind::Busy,
+                    begun,
+                    (Symptom::TimedOut, "table lock".to_owned()),
+                    Some(blocker),
+                );
             }
             Err(error) => {
                 let kind = kind_of(&error);
                 let holder = (kind == DatabaseKind::Busy).then(|| self.writer()).flatten();
-                self.begin(kind, begun, innermost(&error), holder);
+                self.begin(kind, begun, (symptom(&error), innermost(&error)), holder);
             }
         }
     }
@@ -112,7 +118,7 @@ impl Prober {
             true => DatabaseKind::Unreachable,
             false => DatabaseKind::Busy,
         };
-        self.begin(kind, begun, "no answer".to_owned(), holder);
+        self.begin(kind, begun, (Symptom::TimedOut, "no answer".to_owned()), holder);
     }
 
     /// Returns the other program that writes to the SQLite file at this moment.
@@ -123,10 +129,16 @@ impl Prober {
     }
 
     /// Sets the current trouble, and keeps the time of its first failure.
-    fn begin(&mut self, kind: DatabaseKind, at: DateTime<Utc>, detail: String, holder: Option<String>) {
+    fn begin(
+        &mut self,
+        kind: DatabaseKind,
+        at: DateTime<Utc>,
+        (symptom, detail): (Symptom, String),
+        holder: Option<String>,
+    ) {
         let since = self.state.trouble.as_ref().map_or(at, |trouble| trouble.since);
         let holder = holder.or_else(|| self.state.trouble.take().and_then(|trouble| trouble.holder));
-        self.state.trouble = Some(DatabaseTrouble { kind, since, detail, holder });
+        self.state.trouble = Some(DatabaseTrouble { kind, since, symptom, detail, holder });
     }
 }
 
@@ -152,6 +164,11 @@ fn kind_of(error: &Error) -> DatabaseKind {
 /// The number of statements that failed in this process.
 fn failures() -> u64 {
     Error::counted().values().sum()
+}
+
+/// Tells how a write failed: by the database's own code, else by what the connection says.
+fn symptom(error: &Error) -> Symptom {
+    error.database_code().map_or_else(|| Symptom::of_words(&innermost(error)), Symptom::Refused)
 }
 
 fn innermost(error: &Error) -> String {

@@ -140,6 +140,7 @@ mod tests {
             cause: String::new(),
             count: 1,
             since: None,
+            detail: String::new(),
             text: text!("status-ok"),
         };
         Verdict { state: State::Ok, alarms: alarm.map(of).into_iter().collect(), unproved: Vec::new() }

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
-use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
+use espelho_model::{Clock, StoreKey, pause::Pause, symptom::Symptom, text, text::Text};
 use espelho_store::{
     DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store, StoreProof,
     SweepOverview,
@@ -180,10 +180,12 @@ impl Facts {
     fn channels(&self, configured: &[&str]) -> Vec<ChannelTrouble> {
         let failing = self.read.channels.iter().filter(|row| configured.contains(&row.channel.as_str()));
         let trouble = |row: &NoticeChannel| {
+            let detail = row.error.clone().unwrap_or_default();
             Some(ChannelTrouble {
                 channel: row.channel.clone(),
                 since: row.failed_since?,
-                detail: row.error.clone().unwrap_or_default(),
+                symptom: Symptom::of_words(&detail),
+                detail,
             })
         };
         failing.filter_map(trouble).collect()
@@ -379,17 +381,14 @@ fn add_contact(
             TroubleKind::Throttled => ContactKind::Throttled,
             TroubleKind::Credential | TroubleKind::ForeignLogin | TroubleKind::Scope => return None,
         };
-        Some(ContactTrouble {
-            kind,
-            since: trouble.since,
-            detail: trouble.detail.clone(),
-            routes: Vec::new(),
-        })
+        let (symptom, detail) = (trouble.symptom.clone(), trouble.detail.clone());
+        Some(ContactTrouble { kind, since: trouble.since, symptom, detail, routes: Vec::new() })
     });
     seen.failing_routes = contact.failing_routes(at).map(|failing| ContactTrouble {
         kind: ContactKind::Errors,
         since: failing.since,
-        detail: failing.detail,
+        symptom: failing.failure.symptom,
+        detail: failing.failure.detail,
         routes: failing.routes,
     });
     seen.credential = contact.credential().map(|trouble| CredentialTrouble {

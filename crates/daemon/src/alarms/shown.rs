@@ -21,6 +21,9 @@ pub(crate) struct ShownAlarm {
     pub since: Option<DateTime<Utc>>,
     pub text: String,
     pub next: String,
+    /// What a library or the other side said, as it said it; absent if the sentence says all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
 }
 
 /// The verdict in one language.
@@ -43,6 +46,7 @@ impl ShownAlarm {
             since: alarm.since,
             text: alarm.text.message(locale),
             next: alarm.text.next(locale).unwrap_or_default(),
+            detail: alarm.detail.clone(),
         }
     }
 

@@ -1,6 +1,11 @@
 //! `espelho errors`: rows that failed, are held, in doubt or waiting, by cause, with the next step.
 
-use espelho_model::{StoreKey, text, text::Locale};
+use espelho_model::{
+    StoreKey,
+    next_step::{RowAct, Rows, command_line},
+    text,
+    text::Locale,
+};
 use espelho_store::{ErrorRow, WaitingRow};
 use espelho_sync_engine::Problem;
 use serde_json::{Value, json};
@@ -40,7 +45,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ErrorsArgs) -> u8 {
     match found {
         Ok(found) if cli.json => println!("{}", found.as_json()),
         Ok(found) if arguments.all => show_rows(&found, cli.locale),
-        Ok(found) => show_causes(&found, &reading, cli.locale),
+        Ok(found) => show_causes(&found, &reading, one, cli.locale),
         Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
@@ -64,7 +69,7 @@ impl Found {
     }
 }
 
-fn show_causes(found: &Found, reading: &Reading, locale: Locale) {
+fn show_causes(found: &Found, reading: &Reading, store: Option<&StoreKey>, locale: Locale) {
     let errors = causes::of_errors(&found.errors);
     if errors.is_empty() {
         println!("{}", text!("errors-none").message(locale));
@@ -73,7 +78,8 @@ fn show_causes(found: &Found, reading: &Reading, locale: Locale) {
         println!("{}", cause.line(locale));
         println!("  {}", text!("wishes-next-step", step = shown(&cause.hint)).message(locale));
         if cause.count > 1 {
-            println!("  {}", text!("errors-each", code = cause.code.as_str()).message(locale));
+            let see = command_line(RowAct::Look, Rows::OfCause(&cause.code), store.map(StoreKey::as_str));
+            println!("  {}", text!("errors-each", see_all = see).message(locale));
         }
     }
     if !found.waiting.is_empty() {

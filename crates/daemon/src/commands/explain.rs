@@ -20,7 +20,7 @@ use super::{
 use crate::{
     cli::{Cli, ExplainArgs},
     exit,
-    knowledge::{Knowledge, find_all, head, similar},
+    knowledge::{self, Knowledge, find_all, head, reference, similar},
     terminal,
     traces::trace_id,
 };
@@ -28,7 +28,8 @@ use crate::{
 pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     let ExplainArgs { first, second, store } = arguments;
     let (entity, key) = match second {
-        Some(key) => (Some(first.as_str()), key.as_str()),
+        // The name of a table means its rows.
+        Some(key) => (Some(knowledge::entity(first).unwrap_or(first)), key.as_str()),
         None => (None, first.as_str()),
     };
     if let Err(problem) = entity.map_or(Ok(()), check_entity) {
@@ -42,7 +43,13 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
         Ok(keys) => keys,
         Err(problem) => return say(&problem, cli),
     };
-    let found = find_all(&reading.store, &keys, entity, key).await;
+    let mut found = find_all(&reading.store, &keys, entity, key).await;
+    // A name with a blank may be a SKU; else it is a reference as the pages show it.
+    if matches!(&found, Ok(found) if found.is_empty())
+        && let Some((entity, key)) = reference(key).filter(|_| entity.is_none())
+    {
+        found = find_all(&reading.store, &keys, Some(entity), &key).await;
+    }
     let alike = match &found {
         Ok(found) if found.is_empty() => alike(&reading.store, &keys, key).await,
         _ => Ok(Vec::new()),

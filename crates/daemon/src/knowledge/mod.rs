@@ -1,7 +1,10 @@
 //! Everything on record about one thing: collected once, told by `espelho explain` and by the pages. `words` is its
-//! history in words, `support` the same without anything about a person.
+//! history in words, `support` the same without anything about a person; `reference` and `spelling` read the names that people
+//! give it.
 
+mod reference;
 mod similar;
+mod spelling;
 pub(crate) mod support;
 mod words;
 
@@ -17,7 +20,9 @@ use espelho_store::{
 };
 use serde_json::Value;
 
+pub(crate) use reference::{entity, reference};
 pub(crate) use similar::similar;
+pub(crate) use spelling::spellings;
 pub(crate) use words::Told;
 
 use crate::terminal::shown;

@@ -82,6 +82,7 @@ mod tests {
             since: Some(DateTime::from_timestamp(1_795_000_000 - count.cast_signed(), 0).unwrap()),
             text: format!("atrasado {count}"),
             next: "espelho status".to_owned(),
+            detail: String::new(),
         }
     }
 

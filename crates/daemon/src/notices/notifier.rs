@@ -391,7 +391,8 @@ fn severities(standing: &Standing) -> BTreeMap<AlarmKey, Severity> {
 
 fn shown(row: &AlarmRow) -> ShownAlarm {
     let AlarmRow { store, code, cause, severity, count, since, text, next } = row.clone();
-    ShownAlarm { code, cause, severity, store, count, since, text, next }
+    let detail = String::new();
+    ShownAlarm { code, cause, severity, store, count, since, text, next, detail }
 }
 
 /// Returns a message as an episode; `None` for one that a later version has written in another way.

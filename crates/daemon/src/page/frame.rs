@@ -64,6 +64,8 @@ struct Entry {
 struct Frame<'f> {
     title: String,
     icon: String,
+    /// The icon while the service gives no answer.
+    unknown_icon: String,
     fragments: &'f [Fragment],
     menu: Vec<Entry>,
     reader: &'f Reader,
@@ -94,6 +96,7 @@ pub(super) fn framed(
     let frame = Frame {
         title,
         icon: assets::icon(state),
+        unknown_icon: assets::icon("unknown"),
         fragments,
         menu: menu(reader),
         reader,

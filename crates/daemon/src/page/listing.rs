@@ -3,6 +3,8 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    next_step::{self, RowAct, UNKNOWN_STORE, quoted},
+    push::PushState,
     text,
     text::{Text, words as catalogue},
 };
@@ -14,12 +16,14 @@ use super::{
     sheet::{Cell, Sheet},
     words::{Words, encoded, order_address, store_address, story_address},
 };
-use crate::{acts::quoted, causes, terminal::shown};
+use crate::{acts::Deed, causes, terminal::shown};
 
 /// The rows that a list shows; one more is read, to know whether there are more.
 pub(crate) const ROWS: u32 = 200;
 /// The causes that the page of errors names.
 const NAMED: usize = 4;
+/// The tables that the ERP writes, as `v_errors` names them.
+pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
 
 /// The filter of a list, by the names that the command line and the views use.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
@@ -146,10 +150,17 @@ fn thing_address(store: &str, entity: &str, key: &str) -> String {
     }
 }
 
-/// `/pedidos`.
-pub(crate) fn orders(rows: &[ListedOrder], filter: &Filter, now: DateTime<Utc>, reader: &Reader) -> Page {
+/// `/pedidos`. `unread` says that the mirror was never complete: an empty list proves nothing then.
+pub(crate) fn orders(
+    rows: &[ListedOrder],
+    unread: Option<&Text>,
+    filter: &Filter,
+    now: DateTime<Utc>,
+    reader: &Reader,
+) -> Page {
     let words = Words(reader.locale);
-    let mut page = Listing::new(&text!("page-orders"), &text!("page-no-orders"), words);
+    let none = text!("page-no-orders");
+    let mut page = Listing::new(&text!("page-orders"), unread.unwrap_or(&none), words);
     let lists = [
         ("", text!("page-list-open")),
         ("dispatch", text!("page-dispatch")),
@@ -192,17 +203,32 @@ pub(crate) fn orders(rows: &[ListedOrder], filter: &Filter, now: DateTime<Utc>, 
     page.page(reader)
 }
 
-/// Says whether guards hold rows of the cause that a filter names: those are released, not tried again.
-pub(crate) fn is_held(groups: &[RowsInTrouble], filter: &Filter) -> bool {
-    let is_shown = |group: &RowsInTrouble| filter.store.as_deref().is_none_or(|store| store == group.store);
-    groups.iter().any(|group| group.state == "held" && group.code == filter.code() && is_shown(group))
+/// Returns the trouble of the rows of the cause that a filter names: those that guards hold are released, those that
+/// failed are tried again, those in doubt are decided one by one; others mend themselves.
+fn trouble<'f>(groups: &[RowsInTrouble], has_errors: bool, filter: &'f Filter) -> Trouble<'f> {
+    let is_shown = |group: &&RowsInTrouble| {
+        group.code == filter.code() && filter.store.as_deref().is_none_or(|store| store == group.store)
+    };
+    let has = |state: &str| {
+        groups
+            .iter()
+            .filter(is_shown)
+            .any(|group| group.state == state && INTENTS.contains(&group.entity.as_str()))
+    };
+    let code = match has_errors {
+        false => "waiting",
+        true if has("held") => "held",
+        true if has("doubtful") && !has("failed") => "doubtful",
+        true => "failed",
+    };
+    Trouble { code, cause: filter.code(), store: filter.store.as_deref(), can_retry: has("failed") }
 }
 
-/// `/erros`: the causes, or the rows of one; `is_held` says that guards hold them.
+/// `/erros`: the causes, or the rows of one; `groups` are the rows in trouble.
 pub(crate) fn errors(
     errors: &[ErrorRow],
     waiting: &[WaitingRow],
-    is_held: bool,
+    groups: &[RowsInTrouble],
     filter: &Filter,
     reader: &Reader,
 ) -> Page {
@@ -217,20 +243,13 @@ pub(crate) fn errors(
             href: filter.address("/erros", &[]),
             is_here: true,
         });
-        let can_retry = errors.iter().any(|row| matches!(row.entity.as_str(), "stock" | "price" | "command"));
-        let trouble = Trouble {
-            code: match errors {
-                [] => "waiting",
-                _ if is_held => "held",
-                _ => "failed",
-            },
-            cause: filter.code(),
-            store: filter.store.as_deref(),
-            can_retry,
+        let here = |href: &String| !href.starts_with("/erros");
+        let line = |mend: Mend| Line {
+            does: words.say(&mend.does),
+            command: shown(&mend.command),
+            href: mend.href.filter(here),
         };
-        let line =
-            |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
-        page.mends = mends(trouble).into_iter().map(line).collect();
+        page.mends = mends(trouble(groups, !errors.is_empty(), filter)).into_iter().map(line).collect();
         page.sheets.push(error_rows(errors, words));
     }
     let waiting = causes_of(causes::of_waiting(waiting), &text!("page-waiting"), filter, words);
@@ -292,18 +311,37 @@ fn error_rows(errors: &[ErrorRow], words: Words) -> Sheet {
 /// `/fila`: the ERP's rows that are not done.
 pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Page {
     let words = Words(reader.locale);
-    let mut page = Listing::new(&text!("page-queue"), &text!("page-nothing-open"), words);
+    let is_filtered = filter.store.is_some() || !filter.state().is_empty();
+    let none = if is_filtered { text!("page-no-rows-shown") } else { text!("page-nothing-open") };
+    let mut page = Listing::new(&text!("page-queue"), &none, words);
     page.chips.push(Chip {
         label: words.say(&text!("page-all")),
         href: filter.address("/fila", &[]),
         is_here: filter.state().is_empty(),
     });
-    page.chips.extend(["new", "waiting", "sending", "failed", "held", "doubtful"].map(|state| Chip {
-        label: words.say(&catalogue::push_state(state)),
-        href: filter.address("/fila", &[("state", state)]),
-        is_here: filter.state() == state,
+    page.chips.extend(["new", "waiting", "sending", "failed", "held", "doubtful", "ignored"].map(|state| {
+        Chip {
+            label: words.say(&catalogue::push_state(state)),
+            href: filter.address("/fila", &[("state", state)]),
+            is_here: filter.state() == state,
+        }
     }));
     page.chips.extend(filter.all_stores("/fila"));
+    if filter.state() == "ignored" && !rows.is_empty() {
+        let store = filter.store.as_deref();
+        let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+        page.mends.push(Line {
+            does: words.say(&text!("page-mend-bring-back-all")),
+            command: shown(&format!("espelho retry --all --ignored{of_store}")),
+            href: None,
+        });
+    }
+    page.sheets.push(intents(rows, &text!("status-erp"), words));
+    page.page(reader)
+}
+
+/// Returns the table of rows of the ERP, each with the acts that end its trouble.
+pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
     let columns = [
         (text!("page-what"), false),
         (text!("status-store"), false),
@@ -313,8 +351,9 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
         (text!("page-act"), false),
         (text!("page-act-else"), false),
     ];
-    let mut sheet = Sheet::new(&text!("status-erp"), &columns, words.0);
+    let mut sheet = Sheet::new(title, &columns, words.0);
     sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
+        let (mends, ends) = acts_on(row);
         let name = if row.subject.is_empty() { &row.key } else { &row.subject };
         let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
         let is_bad = matches!(row.state.as_str(), "failed" | "held" | "doubtful");
@@ -325,44 +364,45 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
             Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
             error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
             time(row.since, words),
-            act_on(row, decision_of(&row.state), words),
-            act_on(row, ending_of(&row.state), words),
+            act_on(row, mends, words),
+            act_on(row, ends, words),
         ]
     }));
     sheet.foot = cut_off(rows.len(), words);
-    page.sheets.push(sheet);
-    page.page(reader)
+    sheet
 }
 
-/// Returns the act that lets a row of this state go on.
-fn decision_of(state: &str) -> Option<(&'static str, Text)> {
-    match state {
-        "held" => Some(("release", text!("page-mend-release"))),
-        "failed" | "doubtful" => Some(("retry", text!("page-mend-retry"))),
-        _ => None,
-    }
+/// Returns the act that lets a row go on, and the one that ends it as it is: given up, or in doubt and seen to have happened.
+fn acts_on(row: &QueuedRow) -> (Option<Deed>, Option<Deed>) {
+    let Ok(state) = row.state.parse::<PushState>() else { return (None, None) };
+    let acts = next_step::acts(state, &row.code);
+    let deed = |is_end: bool| {
+        let act = acts.iter().find(|act| (**act == RowAct::Ignore) == is_end)?;
+        Deed::of(*act, state)
+    };
+    (deed(false), deed(true))
 }
 
-/// Returns the act that ends a row as it is: given up, or in doubt and seen to have happened.
-fn ending_of(state: &str) -> Option<(&'static str, Text)> {
-    match state {
-        "held" | "failed" => Some(("ignore", text!("page-mend-ignore"))),
-        "doubtful" => Some(("ignore", text!("page-mend-happened"))),
-        _ => None,
-    }
+/// Returns the link to the question before an act on a row. Rows of stores that no configuration has are one cause.
+fn act_on(row: &QueuedRow, deed: Option<Deed>, words: Words) -> Cell {
+    let Some(deed) = deed else { return Cell::new("–") };
+    let act = deed.word();
+    let rows = match row.code.as_str() {
+        UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}"),
+        _ => {
+            let (entity, key, store) = (encoded(&row.entity), encoded(&row.key), encoded(&row.store));
+            format!("entity={entity}&key={key}&store={store}")
+        }
+    };
+    Cell::new(words.say(&deed.name())).to(format!("/acao?act={act}&{rows}"))
 }
 
-/// Returns the link to the question before an act on a row.
-fn act_on(row: &QueuedRow, act: Option<(&'static str, Text)>, words: Words) -> Cell {
-    let Some((act, does)) = act else { return Cell::new("–") };
-    let (entity, key, store) = (encoded(&row.entity), encoded(&row.key), encoded(&row.store));
-    Cell::new(words.say(&does)).to(format!("/acao?act={act}&entity={entity}&key={key}&store={store}"))
-}
-
-/// `/webhooks`: the newest deliveries.
-pub(crate) fn deliveries(rows: &[DeliveryRow], filter: &Filter, reader: &Reader) -> Page {
+/// `/webhooks`: the newest deliveries; `handled` is how many a replay would open again.
+pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, reader: &Reader) -> Page {
     let words = Words(reader.locale);
-    let mut page = Listing::new(&text!("page-webhooks"), &text!("page-no-webhooks"), words);
+    let is_filtered = filter.store.is_some() || !filter.state().is_empty() || !filter.event().is_empty();
+    let none = if is_filtered { text!("page-no-webhooks-shown") } else { text!("page-no-webhooks") };
+    let mut page = Listing::new(&text!("page-webhooks"), &none, words);
     for (state, label) in [
         ("", text!("page-all")),
         ("open", text!("page-delivery-open")),
@@ -387,11 +427,14 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], filter: &Filter, reader: &Reader)
     };
     let store =
         filter.store.as_deref().map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
-    page.mends.push(Line {
-        does: words.say(&text!("page-mend-replay")),
-        command: shown(&format!("espelho webhook replay --all{event}{store}")),
-        href: Some(acts),
-    });
+    // Those in the queue are handled by themselves: there is nothing to open again.
+    if filter.state() != "open" && handled > 0 {
+        page.mends.push(Line {
+            does: words.say(&text!("page-mend-replay-shown", count = handled)),
+            command: shown(&format!("espelho webhook replay --all{event}{store}")),
+            href: Some(acts),
+        });
+    }
     let columns = [
         (text!("page-delivery"), false),
         (text!("page-event"), false),

@@ -1,17 +1,25 @@
-//! The command lines that mend what a group of alarms is about. Pure.
+//! The command lines that mend what a group of alarms is about; those for rows are by the one rule of
+//! [`espelho_model::next_step`]. Pure.
 
-use espelho_model::{text, text::Text};
+use espelho_model::{
+    next_step::{self, RowAct, Rows, command_line, quoted},
+    push::PushState,
+    text,
+    text::Text,
+};
 
 use super::words::encoded;
-use crate::acts::quoted;
+use crate::acts::Deed;
 
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mend {
     pub(super) does: Text,
     pub(super) command: String,
-    /// The page that asks, and does it.
+    /// The page that asks and does it, or shows it.
     pub(super) href: Option<String>,
+    /// True if it ends what the group is about.
+    pub(super) is_remedy: bool,
 }
 
 /// The facts that the command lines of a group depend on.
@@ -30,73 +38,86 @@ pub(super) struct Trouble<'t> {
 pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
     let Trouble { code, cause, store, can_retry } = trouble;
     let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
-    let rows = format!(" --all --code {}{of_store}", quoted(cause));
-    let mend = |does: Text, command: String| Mend { does, command: format!("espelho {command}"), href: None };
-    let act = |act: &str, cause: &str| {
-        let cause = match cause {
-            "" => String::new(),
-            cause => format!("&causa={}", encoded(cause)),
-        };
-        let store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
-        Some(format!("/acao?act={act}{cause}{store}"))
-    };
-    let done_here = |word: &str, mend: Mend| Mend { href: act(word, cause), ..mend };
-    let look = || mend(text!("page-mend-look"), format!("errors{rows}"));
     match code {
-        "failed" if can_retry => vec![
-            done_here("retry", mend(text!("page-mend-retry"), format!("retry{rows}"))),
-            done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))),
-            look(),
-        ],
-        "held" if cause == "price_zero" => {
-            vec![done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))), look()]
-        }
+        "failed" if can_retry => of_rows(trouble, Some(PushState::Failed)),
         "unknown_store" => {
-            vec![done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))), look()]
+            of_rows(Trouble { cause: next_step::UNKNOWN_STORE, ..trouble }, Some(PushState::Failed))
         }
-        "held" => vec![
-            done_here("release", mend(text!("page-mend-release"), format!("release{rows}"))),
-            done_here("ignore", mend(text!("page-mend-ignore"), format!("ignore{rows}"))),
-            look(),
-        ],
-        "failed" => vec![look()],
+        "held" => of_rows(trouble, Some(PushState::Held)),
+        // A row that the mirror could not take is read again by itself.
+        "failed" | "waiting" => of_rows(trouble, None),
         // Rows in doubt are decided one by one, where they are listed.
         "doubtful" => {
-            let store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
-            vec![Mend { href: Some(format!("/fila?state=doubtful{store}")), ..look() }]
+            let href = Some(format!("/fila?state=doubtful{}", query_of(store)));
+            vec![Mend { href, ..look(cause, store) }]
         }
-        "waiting" => vec![mend(text!("page-mend-look"), format!("errors{of_store}"))],
         "paused" => {
-            let resume = mend(text!("page-mend-resume"), format!("resume{of_store}"));
-            vec![Mend { href: act("resume", ""), ..resume }]
+            let resume = shown(text!("page-mend-resume"), &format!("resume{of_store}"));
+            let href = Some(format!("/acao?act=resume{}", query_of(store)));
+            vec![Mend { href, is_remedy: true, ..resume }]
         }
         "credential_refused" | "token_expires" => {
-            vec![mend(text!("page-mend-login"), "doctor --login".into())]
+            vec![shown(text!("page-mend-login"), "doctor --login")]
         }
         "webhook_elsewhere" => {
             let move_it =
-                store.map(|store| mend(text!("page-mend-move"), format!("webhook move {}", quoted(store))));
-            move_it.into_iter().chain([mend(text!("page-mend-doctor"), "doctor".into())]).collect()
+                store.map(|store| shown(text!("page-mend-move"), &format!("webhook move {}", quoted(store))));
+            move_it.into_iter().chain([shown(text!("page-mend-doctor"), "doctor")]).collect()
+        }
+        "webhooks_unverified" => {
+            vec![shown(text!("page-mend-webhook-test"), &format!("webhook test{of_store}"))]
         }
         "webhooks_missing"
-        | "webhooks_unverified"
         | "not_held"
         | "database_unreachable"
         | "marketplace_unreachable"
         | "foreign_login"
         | "scope_missing" => {
-            vec![mend(text!("page-mend-doctor"), "doctor".into())]
+            vec![shown(text!("page-mend-doctor"), "doctor")]
         }
-        "run_failed" => vec![mend(text!("page-mend-resync"), format!("--resync{of_store}"))],
-        "late" => vec![mend(text!("page-mend-status"), format!("status{of_store}"))],
+        "run_failed" => vec![shown(text!("page-mend-resync"), &format!("--resync{of_store}"))],
+        "late" => vec![shown(text!("page-mend-status"), &format!("status{of_store}"))],
         "service_stopped" => vec![plain(text!("page-mend-start"), "sudo systemctl start espelho")],
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),
     }
 }
 
+/// Returns the acts that mend rows of one cause in a state, then the list of these rows.
+fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) -> Vec<Mend> {
+    let acts = state.map(|state| next_step::acts(state, cause)).unwrap_or_default();
+    let mend = |act: &RowAct| {
+        let deed = Deed::of(*act, state?)?;
+        Some(Mend {
+            does: deed.name(),
+            command: command_line(*act, Rows::OfCause(cause), store),
+            href: Some(format!("/acao?act={}&causa={}{}", deed.word(), encoded(cause), query_of(store))),
+            is_remedy: true,
+        })
+    };
+    acts.iter().filter_map(mend).chain([look(cause, store)]).collect()
+}
+
+/// Returns the list of the rows of a cause.
+fn look(cause: &str, store: Option<&str>) -> Mend {
+    Mend {
+        does: text!("page-mend-look"),
+        command: command_line(RowAct::Look, Rows::OfCause(cause), store),
+        href: Some(format!("/erros?causa={}{}", encoded(cause), query_of(store))),
+        is_remedy: false,
+    }
+}
+
+fn query_of(store: Option<&str>) -> String {
+    store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default()
+}
+
+fn shown(does: Text, command: &str) -> Mend {
+    Mend { does, command: format!("espelho {command}"), href: None, is_remedy: false }
+}
+
 fn plain(does: Text, command: &str) -> Mend {
-    Mend { does, command: command.to_owned(), href: None }
+    Mend { does, command: command.to_owned(), href: None, is_remedy: false }
 }
 
 #[cfg(test)]
@@ -109,7 +130,7 @@ mod tests {
         let hrefs: Vec<Option<String>> = mends(trouble).into_iter().map(|mend| mend.href).collect();
         let [retry, ignore] =
             ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&causa=x%26y&store=a")));
-        assert_eq!(hrefs, [retry, ignore, None]);
+        assert_eq!(hrefs, [retry, ignore, Some("/erros?causa=x%26y&store=a".to_owned())]);
         let trouble = Trouble { code: "doubtful", ..trouble };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");
         let trouble = Trouble { code: "paused", cause: "push", store: None, can_retry: false };
@@ -150,6 +171,21 @@ mod tests {
             ("webhook_elsewhere", "", Some("a"), false, &["espelho webhook move a", "espelho doctor"]),
             ("webhook_elsewhere", "", None, false, &["espelho doctor"]),
             ("deadline", "ship_by", Some("a"), false, &[]),
+            (
+                "held",
+                "price_zero",
+                None,
+                false,
+                &["espelho ignore --all --code price_zero", "espelho errors --all --code price_zero"],
+            ),
+            (
+                "unknown_store",
+                "unknown_store",
+                None,
+                true,
+                &["espelho ignore --all --code unknown_store", "espelho errors --all --code unknown_store"],
+            ),
+            ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --store a"]),
         ] {
             let trouble = Trouble { code, cause, store, can_retry };
             let commands: Vec<String> = mends(trouble).into_iter().map(|mend| mend.command).collect();

@@ -16,16 +16,20 @@ mod numbers;
 mod overview;
 #[cfg(test)]
 mod page_tests;
+mod reading;
+mod record;
 mod sheet;
 mod story;
 mod todo;
 mod words;
 
-pub(crate) use acting::{acts, confirm, login};
+pub(crate) use acting::{confirm, login};
 pub(crate) use assets::asset;
 pub(crate) use frame::{Page, Reader};
-pub(crate) use listing::{Filter, ROWS, deliveries, errors, found, is_held, only_answer, orders, queue};
+pub(crate) use listing::{Filter, ROWS, deliveries, errors, found, only_answer, orders, queue};
 pub(crate) use overview::{Overview, bounds, end_of_day, overview, unknown_store};
+pub(crate) use reading::unread;
+pub(crate) use record::acts;
 pub(crate) use story::{Story, no_such_page, story, unavailable, unknown_thing, which_store};
 
 use askama::Template;

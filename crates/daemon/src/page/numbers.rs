@@ -1,10 +1,16 @@
 //! The four numbers: to dispatch today, waiting for an invoice, from the ERP to the shop, from the shop to the ERP.
 
 use askama::Template;
-use espelho_model::{text, text::Arg};
+use espelho_model::{
+    text,
+    text::{Arg, Text},
+};
 use espelho_store::Figures;
 
-use super::words::{Words, encoded, order_address};
+use super::{
+    reading::unread,
+    words::{Words, encoded, order_address},
+};
 use crate::{
     status::{StatusSnapshot, StoreSnapshot},
     terminal::shown,
@@ -49,12 +55,20 @@ pub(super) fn numbers(
         let of_store = only_store.map(|store| format!("{sign}store={}", encoded(store)));
         Some(format!("{path}{}", of_store.unwrap_or_default()))
     };
-    let tiles = vec![
-        dispatch(figures, &address, words),
+    let unread = unread(&snapshot.stores);
+    let mut tiles = vec![
+        dispatch(figures, unread.as_ref(), &address, words),
         invoices(figures, &address, words),
         to_the_shop(snapshot, &address, words),
         to_the_erp(snapshot, figures, &address, words),
     ];
+    // While the mirror was never complete, a zero of orders is not known to be one.
+    let is_of_orders = |at: usize| at < 2 || at == 3 && figures.is_some_and(|figures| figures.erp_takes);
+    for (at, tile) in tiles.iter_mut().enumerate() {
+        if unread.is_some() && is_of_orders(at) && tile.number == "0" {
+            tile.number = known(None, words);
+        }
+    }
     Numbers { tiles, title: words.say(&text!("page-numbers")) }
 }
 
@@ -66,7 +80,12 @@ fn note(words: String) -> Note {
     Note { words, tone: "", links: Vec::new(), more: None }
 }
 
-fn dispatch(figures: Option<&Figures>, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
+fn dispatch(
+    figures: Option<&Figures>,
+    unread: Option<&Text>,
+    address: &dyn Fn(&str) -> Option<String>,
+    words: Words,
+) -> Tile {
     let late = figures.map_or(0, |figures| figures.late);
     let mut notes = Vec::new();
     if let Some(figures) = figures.filter(|_| late > 0) {
@@ -79,9 +98,10 @@ fn dispatch(figures: Option<&Figures>, address: &dyn Fn(&str) -> Option<String>,
             links: named.collect(),
             more: (more > 0).then(|| words.say(&text!("page-and-more", count = more))),
         });
-    } else if figures.is_some() {
+    } else if figures.is_some() && unread.is_none() {
         notes.push(note(words.say(&text!("page-none-late"))));
     }
+    notes.extend(unread.map(|unread| note(words.say(unread))));
     Tile {
         label: words.say(&text!("page-dispatch")),
         number: known(figures.map(|figures| figures.dispatch), words),
@@ -189,6 +209,23 @@ mod tests {
     fn what_is_not_counted_yet_is_not_zero() {
         let numbers: Vec<String> = tiles(None).into_iter().map(|tile| tile.number).collect();
         assert_eq!(numbers, ["–", "–", "3", "4"]);
+    }
+
+    #[test]
+    fn nothing_is_called_none_before_the_first_reading_has_ended() {
+        let mut store = specimen::store("loja-1");
+        store.last_success = None;
+        store.last_run.as_mut().unwrap().finished_at = None;
+        let snapshot = specimen::snapshot(vec![store]);
+        let figures = Figures { erp_takes: true, ..Figures::default() };
+        let tiles = numbers(&snapshot, Some(&figures), None, Words(Locale::default())).tiles;
+        let shown: Vec<&str> = tiles.iter().map(|tile| tile.number.as_str()).collect();
+        assert_eq!(shown, ["–", "–", "0", "–"], "what the ERP wants is known");
+        let said: Vec<&str> = tiles[0].notes.iter().map(|note| note.words.as_str()).collect();
+        assert_eq!(said, ["a primeira leitura está começando"]);
+        let figures = Figures { dispatch: 3, ..figures };
+        let tiles = numbers(&snapshot, Some(&figures), None, Words(Locale::default())).tiles;
+        assert_eq!(tiles[0].number, "3", "what was read is there");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::{
     details,
     frame::{Fragment, Page, Reader, framed},
     numbers::numbers,
+    reading::unread,
     sheet::Sheet,
     todo::todo,
     words::{Words, encoded, store_address},
@@ -262,12 +263,15 @@ fn charts(seen: &Overview<'_>, words: Words) -> Charts {
         )),
         width: (held * 100).div_ceil(per_minute).min(100),
     });
+    // No deadline of an order is known before orders are.
+    let unread = unread(&seen.snapshot.stores);
+    let figures = seen.figures.filter(|figures| unread.is_none() || !figures.by_status.is_empty());
     let labels: Vec<String> = bounds(seen.snapshot.at)[1..].iter().map(|at| hour(*at, words.0)).collect();
     Charts {
         statuses: chart::bars(statuses.iter().map(status), words),
         statuses_title: words.say(&text!("page-statuses")),
-        none: words.say(&text!("page-none")),
-        deadlines: seen.figures.map(|figures| chart::deadlines(figures, &labels, words)),
+        none: words.say(&unread.unwrap_or_else(|| text!("page-none"))),
+        deadlines: figures.map(|figures| chart::deadlines(figures, &labels, words)),
         lanes: chart::bars(
             waiting.into_iter().map(|(lane, requests)| (words.lane(lane), None, requests)),
             words,

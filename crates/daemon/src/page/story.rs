@@ -3,18 +3,21 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    next_step::{RowAct, Rows, command_line},
     text,
     text::{Arg, Text},
 };
-use espelho_store::MirroredOrder;
+use espelho_store::{MirroredLevel, MirroredOrder, MirroredProduct, QueuedRow};
+use rust_decimal::Decimal;
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
+    listing::intents,
     overview::NotFound,
+    sheet::Sheet,
     words::{Words, encoded, store_address},
 };
 use crate::{
-    acts::quoted,
     knowledge::{self, Knowledge, support},
     mirrored_order,
     terminal::shown,
@@ -25,6 +28,10 @@ pub(crate) struct Story<'s> {
     pub(crate) knowledge: &'s Knowledge,
     /// The mirrored order, if it is one.
     pub(crate) order: Option<&'s MirroredOrder>,
+    /// The mirrored product, if it is one.
+    pub(crate) product: Option<&'s MirroredProduct>,
+    /// The ERP's rows about it that a person can decide about.
+    pub(crate) rows: &'s [QueuedRow],
     /// The files of its labels: label, and whether the file is void.
     pub(crate) labels: &'s [(String, bool)],
     pub(crate) now: DateTime<Utc>,
@@ -69,6 +76,8 @@ struct StoryPage {
     status: Option<String>,
     state: String,
     troubles: Vec<Concern>,
+    /// The rows to decide about; none if there are no such rows.
+    acts: Option<Sheet>,
     facts: Vec<String>,
     parts: Vec<Part>,
     labels: Vec<Label>,
@@ -89,20 +98,25 @@ pub(crate) fn story(seen: &Story<'_>, reader: &Reader) -> Page {
         status: seen
             .order
             .and_then(|found| found.order.text("status"))
-            .map(|status| words.order_status(status)),
+            .map(|status| words.order_status(status))
+            .or_else(|| seen.product.map(|product| shown(&product.name)).filter(|name| !name.is_empty())),
         state: knowledge::head(knowledge, words.0),
         troubles: troubles(seen, words),
+        acts: (!seen.rows.is_empty()).then(|| intents(seen.rows, &text!("page-to-decide"), words)),
         facts: seen.order.map_or_else(Vec::new, |found| {
             mirrored_order::about(&found.order).iter().map(|fact| words.say(fact)).collect()
         }),
-        parts: seen.order.map_or_else(Vec::new, |found| parts(found, words)),
+        parts: match (seen.order, seen.product) {
+            (Some(order), _) => parts(order, words),
+            (None, Some(product)) => product_parts(product, words),
+            (None, None) => Vec::new(),
+        },
         labels: labels(seen, words),
         moments: knowledge.told().iter().rev().map(|told| moment(told, words)).collect(),
-        command: format!(
-            "espelho explain {} {} --store {}",
-            quoted(&knowledge.entity),
-            quoted(&knowledge.key),
-            knowledge.store
+        command: command_line(
+            RowAct::Look,
+            Rows::One { entity: &knowledge.entity, key: &knowledge.key },
+            Some(knowledge.store.as_str()),
         ),
         support: support::block(knowledge),
         heading: heading.clone(),
@@ -140,6 +154,37 @@ fn parts(found: &MirroredOrder, words: Words) -> Vec<Part> {
         none: words.say(&text!("get-none")),
     };
     mirrored_order::sections(found).into_iter().map(part).collect()
+}
+
+/// Returns what a product costs and how many there are.
+fn product_parts(product: &MirroredProduct, words: Words) -> Vec<Part> {
+    let unknown = || "–".to_owned();
+    let money = |price: Option<Decimal>| price.map_or_else(unknown, |price| words.0.money(price));
+    let quantity = |of: Option<Decimal>| of.map_or_else(unknown, |of| words.0.quantity(of));
+    let say = |text: Text| words.say(&text);
+    let sale =
+        product.is_for_sale.map(|is| if is { text!("page-for-sale") } else { text!("page-not-for-sale") });
+    let price = text!("page-product-price", price = money(product.price), unit = shown(&product.unit));
+    let tier = |(from, price): &(i64, Option<Decimal>)| {
+        say(text!("page-product-tier", from = *from, price = money(*price)))
+    };
+    let level = |level: &MirroredLevel| {
+        let name = if level.name.is_empty() { &level.location } else { &level.name };
+        say(text!(
+            "page-product-level",
+            location = shown(name),
+            quantity = quantity(level.quantity),
+            reserved = quantity(level.reserved),
+            available = quantity(level.available)
+        ))
+    };
+    let part =
+        |title: Text, lines: Vec<String>| Part { title: say(title), lines, none: say(text!("get-none")) };
+    let prices = [price].into_iter().chain(sale).map(say).chain(product.tiers.iter().map(tier));
+    vec![
+        part(text!("page-product-prices"), prices.collect()),
+        part(text!("page-product-stock"), product.levels.iter().map(level).collect()),
+    ]
 }
 
 fn labels(seen: &Story<'_>, words: Words) -> Vec<Label> {

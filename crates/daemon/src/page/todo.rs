@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{text, text::Text};
 
 use super::{
+    listing::INTENTS,
     mending::{Mend, Trouble, mends},
     words::{Words, encoded, store_address},
 };
@@ -16,8 +17,6 @@ use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 const GROUPS: usize = 20;
 /// The sentences and stores that a group lists.
 const LISTED: usize = 8;
-/// The tables that the ERP writes, as `v_errors` names them.
-const INTENTS: [&str; 3] = ["stock", "price", "command"];
 
 /// Alarms of one cause.
 struct Group {
@@ -101,8 +100,8 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
     let can_retry = group.iter().any(|alarm| alarm.is_failing() && wrote_it(snapshot, alarm));
     let trouble = Trouble { code: &first.code, cause: &first.cause, store: only_store, can_retry };
     let mends = mends(trouble);
-    // The command lines of rows are the next step.
-    let says_it_all = matches!(first.code.as_str(), "failed" | "held") && !mends.is_empty();
+    // Buttons that end what guards hold are the next step; whoever reads of a failure wants to know what to correct first.
+    let says_it_all = first.code == "held" && mends.iter().any(|mend| mend.is_remedy);
     let line =
         |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
     let since = group.iter().filter_map(|alarm| alarm.since).min();
@@ -161,6 +160,7 @@ fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
 mod tests {
     use espelho_model::text::Locale;
     use espelho_store::FailureGroup;
+    use espelho_sync_engine::plan::alarms::Code;
 
     use super::*;
     use crate::status::specimen;
@@ -210,6 +210,36 @@ mod tests {
             alarm("marketplace_unreachable", "http://b", None, 1),
         ]);
         assert_eq!((groups.len(), groups[0].count.as_deref(), groups[0].sentences.len()), (1, Some("2"), 2));
+    }
+
+    #[test]
+    fn every_card_ends_in_a_button_that_mends_its_rows_or_in_a_next_step() {
+        for code in Code::ALL {
+            for cause in ["", "unknown_sku", "price_zero", "oversold", "ship_by"] {
+                for severity in ["failing", "warning"] {
+                    let mut alarm = alarm(code.as_str(), cause, Some("loja-1"), 2);
+                    (alarm.severity, alarm.next) = (severity.into(), "confira o SKU".into());
+                    let groups = shown_groups(vec![alarm]);
+                    let group = &groups[0];
+                    let has_button = group
+                        .mends
+                        .iter()
+                        .any(|mend| mend.href.as_ref().is_some_and(|href| href.starts_with("/acao")));
+                    assert!(group.next.is_some() || has_button, "{code} {cause} {severity}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_no_button_mends_say_what_to_do_and_lead_to_themselves() {
+        let mut oversold = alarm("failed", "oversold", Some("loja-1"), 3);
+        (oversold.severity, oversold.next) = ("warning".into(), "Reponha o estoque".into());
+        let group = shown_groups(vec![oversold]).remove(0);
+        assert_eq!(group.next.as_deref(), Some("Reponha o estoque"));
+        assert_eq!(group.mends[0].href.as_deref(), Some("/erros?causa=oversold&store=loja-1"));
+        let unknown = shown_groups(vec![alarm("failed", "unknown_sku", Some("loja-1"), 9)]).remove(0);
+        assert!(unknown.next.is_some() && unknown.mends[0].command.contains("retry"), "{:?}", unknown.next);
     }
 
     #[test]

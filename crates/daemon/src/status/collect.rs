@@ -150,5 +150,6 @@ fn of_store(
         resources: Vec::new(),
         unverified: 0,
         wanted: Vec::new(),
+        reading: overview.reading,
     }
 }

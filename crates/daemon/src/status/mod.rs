@@ -14,7 +14,7 @@ mod wanted;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use espelho_store::{FailureGroup, RunOnRecord, TableState};
+use espelho_store::{FailureGroup, ReadSoFar, RunOnRecord, TableState};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
@@ -131,6 +131,9 @@ pub(crate) struct StoreSnapshot {
     /// The intents that are not done, by table; tables without any are absent.
     #[serde(default)]
     pub wanted: Vec<wanted::IntentRows>,
+    /// What the passes under way have read.
+    #[serde(default)]
+    pub reading: Vec<ReadSoFar>,
 }
 
 /// The current holder of a store's lease, or the last one.
@@ -203,6 +206,7 @@ pub(crate) mod specimen {
             resources: Vec::new(),
             unverified: 0,
             wanted: Vec::new(),
+            reading: Vec::new(),
         }
     }
 
@@ -228,6 +232,7 @@ pub(crate) mod specimen {
             since: Some(at(0)),
             text: text.into(),
             next: "espelho errors".into(),
+            detail: String::new(),
         }
     }
 }

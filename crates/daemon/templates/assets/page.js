@@ -60,30 +60,61 @@
     icon.href = fresh.querySelector("link[rel=icon]").href;
   };
 
-  // A page that gets no answer must not go on looking green.
+  let tag = null;
+  let heard = Date.now();
+
+  // Says in a part that nothing is known; the next answer replaces all of it.
+  const forget = (part, change) => {
+    for (const old of document.querySelectorAll(part)) {
+      change(old);
+      delete old.closest("[data-etag]")?.dataset.etag;
+    }
+  };
+
+  // A page that gets no answer must not go on looking green: since the last answer nothing is known.
   const lose = (isLost) => {
     const said = document.getElementById("lost");
     if (isLost === !said.hidden) return;
     said.hidden = !isLost;
     said.textContent = isLost ? words.lost : "";
     body.classList.toggle("is-lost", isLost);
-    if (isLost) document.title = "? " + words.lost;
+    if (!isLost) return;
+    tag = null;
+    const unknown = words.unknown + " " + new Date(heard).toLocaleTimeString(document.documentElement.lang);
+    document.title = "? " + unknown;
+    document.querySelector("link[rel=icon]").href = words.unknownIcon;
+    forget(".verdict", (verdict) => {
+      verdict.className = "verdict unknown";
+      verdict.querySelector(".sign").textContent = "?";
+      verdict.querySelector("h1").textContent = unknown;
+    });
+    forget(".stores .state", (state) => {
+      state.className = "state unknown";
+      state.textContent = "?";
+    });
   };
 
-  let tag = null;
+  // A hidden page asks once a minute: its title and icon are seen all the same.
+  let asked = Date.now();
+  let isAsking = false;
   const renew = async () => {
-    if (document.hidden) return;
+    if (isAsking || (document.hidden && Date.now() - asked < 60000)) return;
+    [asked, isAsking] = [Date.now(), true];
     try {
       const headers = tag ? { "If-None-Match": tag } : {};
-      const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "error" });
+      const signal = AbortSignal.timeout(10000);
+      const answer = await fetch(location.href, { headers, signal, cache: "no-store", redirect: "error" });
       if (answer.status !== 200 && answer.status !== 304) throw new Error(String(answer.status));
       if (answer.status === 200) {
         tag = answer.headers.get("ETag");
         swap(await answer.text());
       }
+      heard = Date.now();
       lose(false);
     } catch {
       lose(true);
+    } finally {
+      isAsking = false;
     }
   };
 

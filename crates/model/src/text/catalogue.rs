@@ -51,6 +51,7 @@ files![
     "service",
     "status",
     "store",
+    "symptom",
     "token",
     "value",
     "wishes",

@@ -13,9 +13,9 @@ alarm-database-busy = The database is locked by { $holder }.
     .next = end the transaction of { $holder }; espelho goes on by itself
 alarm-database-busy-unnamed = The database is locked by another program.
     .next = end the program that keeps a transaction open in the database; espelho goes on by itself
-alarm-database-unreachable = The database takes no writes: “{ $detail }”.
+alarm-database-unreachable = The database takes no writes: { $detail }.
     .next = see the cause with espelho doctor (does the server run? may it be written to?); espelho goes on by itself
-alarm-database-read-only = The database is read-only: “{ $detail }”. Nothing more is read from the marketplace until it takes writes again; deliveries are refused, and the marketplace repeats them.
+alarm-database-read-only = The database is read-only ({ $detail }). Nothing more is read from the marketplace until it takes writes again; deliveries are refused, and the marketplace repeats them.
     .next = make it writable: on PostgreSQL default_transaction_read_only and the server's role, on SQLite the mode of the file and its disk (mount, dmesg); espelho goes on by itself
 alarm-database-replaced = { $file } was deleted or replaced while the service had it open. The service saves what it has and ends.
     .next = journalctl -u espelho names the copy: put it back with espelho restore, then start the service
@@ -46,7 +46,7 @@ alarm-token-expires = The token of store { $store } ends at { $end } and is not 
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at another address: { $registered }.
     .next = if another installation receives at that address, make a credential for this one; if the webhook is this one's: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks in a row for store { $store } bear an unknown signature.
-    .next = give webhook.secret_file; or delete the webhook in the seller portal: the next login makes another
+    .next = run espelho webhook test --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file
 alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $missed ->
         [0] the test delivery did not reach { $address }.
         [1] 1 change was found of which { $address } was not told.
@@ -57,43 +57,49 @@ alarm-unknown-store = { $count ->
         [one] 1 row of the ERP is for a store that is not configured: { $words }
        *[other] { $count } rows of the ERP are for stores that are not configured; one of them: { $words }
     }
-    .next = look at the rows and correct the column store: espelho errors --code unknown_store --all
+    .next = look at the rows and correct the column store: { $see_all }
 alarm-failed = { $count ->
         [one] 1 row of store { $store } failed: { $words }
        *[other] { $count } rows of store { $store } failed; one of them: { $words }
     } ({ $code })
-    .next = espelho errors --store { $store } --code { $code }
+    .next = { $told ->
+        [no] { $see_all }
+       *[yes] { $step } (details: { $see_all })
+    }
 alarm-noted = { $count ->
         [one] 1 row of store { $store } done with a remark: { $words }
        *[other] { $count } rows of store { $store } done with a remark; one of them: { $words }
     } ({ $code })
-    .next = espelho errors --store { $store } --code { $code }
+    .next = { $told ->
+        [no] { $see_all }
+       *[yes] { $step } (details: { $see_all })
+    }
 alarm-held = { $count ->
         [one] 1 row is held by a guard in store { $store }: { $words }
        *[other] { $count } rows are held by a guard in store { $store }; one of them: { $words }
     }
     .next = { $count ->
-        [one] if that is meant: espelho release { $row } --store { $store }
-       *[other] see all: espelho held; to let one pass: espelho release { $row } --store { $store }; to let all pass: espelho release --all --store { $store }
+        [one] if that is meant: { $release_one }
+       *[other] see all: { $see_all }; to let one pass: { $release_one }; to let all pass: { $release_all }
     }
 alarm-held-zero = { $count ->
         [one] 1 row is held by a guard in store { $store }: { $words }
        *[other] { $count } rows are held by a guard in store { $store }; one of them: { $words }
     }
-    .next = write a price above zero; no release lets it pass. To give a row up: espelho ignore { $row } --store { $store }
+    .next = write a price above zero; no release lets it pass. To give a row up: { $ignore_one }
 alarm-doubtful = { $count ->
         [one] 1 request of store { $store } without proof of the outcome: { $words }
        *[other] { $count } requests of store { $store } without proof of the outcome; one of them: { $words }
     }
     .next = { $count ->
         [one] look in the seller portal
-       *[other] see all with espelho errors --all --store { $store }; look each one up in the seller portal
-    }; if it had no effect: espelho retry { $row } --store { $store }; if it had: espelho ignore { $row } --store { $store }
+       *[other] see all with { $see_all }; look each one up in the seller portal
+    }; if it had no effect: { $retry_one }; if it had: { $ignore_one }
 alarm-waiting = { $count ->
         [one] 1 row has been waiting for over an hour in store { $store }: { $words }
        *[other] { $count } rows have been waiting for over an hour in store { $store }; one of them: { $words }
     }
-    .next = espelho explain { $row } --store { $store }
+    .next = { $see_one }
 alarm-late-inbox = { $count ->
         [one] 1 webhook waits
        *[other] { $count } webhooks wait
@@ -144,5 +150,5 @@ alarm-paused = { $store } is paused ({ $scope }) until { $until }, by { $by }. W
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.
     .next = espelho resume
-alarm-notice-failed = Messages about alarms do not go out by { $channel }: “{ $detail }”.
+alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }

@@ -152,6 +152,8 @@ doctor-webhook-elsewhere = webhook_elsewhere: is registered at { $registered }; 
 doctor-webhook-no-service = not tested: without the service nobody receives
     .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook = the test delivery to { $address } arrived after { $milliseconds } ms
+doctor-webhook-path = the webhook goes to { $address }, and the service receives at { $path }
+    .next = in webhook.public_url, end the address with { $path }; it is right as it is only if a proxy changes the path
 doctor-webhook-refused = the marketplace did not send the test delivery: { $cause }
     .next = see in the seller portal that the webhook is there and active, then: espelho doctor
 doctor-webhook-not-asked = the test delivery could not be asked for: { $cause }
@@ -159,7 +161,7 @@ doctor-webhook-not-asked = the test delivery could not be asked for: { $cause }
 doctor-webhook-unanswered = no test delivery has come yet; it may come later
     .next = espelho status
 doctor-webhook-signature = a delivery arrived, signed with a secret that is not known
-    .next = give webhook.secret_file in { $file }; or delete the webhook in the seller portal and run: espelho doctor --login
+    .next = compare the webhook's secret in the seller portal with that of webhook.secret_file in { $file }, and run again: espelho doctor. If the test arrives then, a stranger had posted
 
 doctor-receiver = receives on { $address }
 doctor-receiver-tls = accepts connections on { $address } (TLS)

@@ -3,7 +3,7 @@
 errors-none = no errors
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … and { $more } more
-errors-each = each row: espelho errors --code { $code } --all
+errors-each = each row: { $see_all }
 errors-waiting-title = waiting (goes on by itself):
 errors-waiting = { $line }; for { $age }
 

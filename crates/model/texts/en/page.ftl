@@ -6,6 +6,7 @@ page-skip = Skip to content
 page-copy = Copy
 page-copied = Copied
 page-lost = The service does not answer: what is below is old.
+page-unknown-since = State unknown since
 page-not-found = Not found
 page-unknown-store-next = Stores are the files stores/NAME.toml of the configuration. See the ones that exist:
 page-title-warnings = ! espelho: { $count ->
@@ -49,6 +50,9 @@ page-mend-ignore = Give up
 page-mend-release = Release
 page-mend-happened = It happened: end it
 page-mend-look = See each one
+page-mend-bring-back = Bring back
+page-mend-bring-back-all = Bring all back
+page-mend-webhook-test = Test the webhook
 page-mend-resume = Resume
 page-mend-login = Test the password
 page-mend-move = Move the webhook here
@@ -110,11 +114,13 @@ page-errors = Errors
 page-queue = Queue
 page-webhooks = Webhooks
 page-search = Search
-page-search-hint = Order, SKU, command or shipment
-page-search-empty = Write the number of an order, a SKU, the number of a command, of a shipment or of the ERP.
-page-search-none = Nothing has the name { $asked }: check the number or the SKU.
+page-search-hint = Order, SKU, product, NF-e or command
+page-search-empty = Write the number of an order, a SKU, a part of a product's name, the number of an NF-e, of a command, of a shipment or of the ERP.
+page-search-none = Nothing has the name { $asked }: check the number, the SKU or the product's name.
 page-no-orders = no order in this list
 page-no-webhooks = no webhook is kept
+page-no-rows-shown = no row matches this filter
+page-no-webhooks-shown = no webhook matches this filter
 page-list-open = Open
 page-list-not-taken = Not taken by the ERP
 page-first-rows = Only the first { $count }; the tables have all.
@@ -161,9 +167,14 @@ page-no-acts = no act yet
 page-login = Log in
 page-logout = Log out
 page-token = Operator's token
+page-token-where = The token is in the file of [http] operators_file (espelho.toml), in a line NAME:operator:TOKEN. To make one: openssl rand -hex 16, and a new line in that file; it is read at each login.
 page-login-wrong = Unknown token.
 page-login-wait = Too many tries: wait a minute.
 page-mend-replay = Handle again
+page-mend-replay-shown = { $count ->
+    [one] Handle 1 handled webhook again
+   *[other] Handle { $count } handled webhooks again
+}
 page-mend-pause = Pause
 page-act-replay = { $count ->
     [one] Handle 1 webhook again?
@@ -209,3 +220,34 @@ page-act-ignore = { $count ->
     [one] Give up 1 row?
    *[other] Give up { $count } rows?
 }
+page-act-resend = { $count ->
+    [one] Send 1 row again, because the portal shows that it had no effect?
+   *[other] Send { $count } rows again, because the portal shows that they had no effect?
+}
+page-act-happened = { $count ->
+    [one] End 1 row, because the portal shows that it had its effect?
+   *[other] End { $count } rows, because the portal shows that they had their effect?
+}
+page-act-bring-back = { $count ->
+    [one] Bring back 1 ignored row?
+   *[other] Bring back { $count } ignored rows?
+}
+page-after-paused = paused until { $until }
+page-after-resumed = pause ended
+page-to-decide = To decide
+
+# A product's price and stock, as they are mirrored.
+page-product-prices = Prices
+page-product-stock = Stock
+page-product-price = price { $price } { $unit }
+page-for-sale = for sale
+page-not-for-sale = not for sale
+page-product-tier = from { $from } on: { $price }
+page-product-level = { $location }: { $quantity } in stock, { $reserved } reserved, { $available } available
+
+# Nothing is “none” before the first complete reading.
+page-unread = the first complete reading has not ended yet
+page-unread-begins = the first reading begins
+page-unread-so-far = the first reading is under way: { $read }
+page-read = { $seen } { $what }
+page-read-of = { $seen } of { $total } { $what }

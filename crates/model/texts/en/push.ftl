@@ -24,8 +24,8 @@ push-unknown-sku = No product of this store has the SKU { $sku }.
     .next = Check the SKU. Once there is the product, stock and prices go by themselves; a command: espelho retry { $row }
 
 # Stock
-push-many-to-zero = { $zeroes } of { $above } stock levels would go to zero at once.
-    .next = If that is not meant, correct erp_stock; if it is, all at once: espelho release stock --all; only this one: espelho release { $row }
+push-too-many-to-zero = { $zeroes } of { $above } stock levels would go to zero at once.
+    .next = If that is not meant, correct erp_stock; if it is, all at once: { $release_all }; only this one: espelho release { $row }
 push-unknown-location = The store has no location { $location }.
     .next = See the table stock_locations and correct location_id.
 push-oversold = { $reserved } are reserved for buyers, and only { $quantity } are in stock.

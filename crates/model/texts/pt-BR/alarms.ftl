@@ -13,9 +13,9 @@ alarm-database-busy = O banco de dados está bloqueado por { $holder }.
     .next = encerre a transação de { $holder }; o espelho continua sozinho
 alarm-database-busy-unnamed = O banco de dados está bloqueado por outro programa.
     .next = encerre o programa que mantém uma transação aberta no banco; o espelho continua sozinho
-alarm-database-unreachable = O banco de dados não aceita gravações: “{ $detail }”.
+alarm-database-unreachable = O banco de dados não aceita gravações: { $detail }.
     .next = veja a causa com espelho doctor (servidor no ar? permissão de escrita?); o espelho continua sozinho
-alarm-database-read-only = O banco de dados está somente para leitura: “{ $detail }”. Nada mais é lido do marketplace até que ele aceite gravações; as entregas de webhooks são recusadas, e o marketplace as repete.
+alarm-database-read-only = O banco de dados está somente para leitura ({ $detail }). Nada mais é lido do marketplace até que ele aceite gravações; as entregas de webhooks são recusadas, e o marketplace as repete.
     .next = permita a gravação: no PostgreSQL, default_transaction_read_only e o papel do servidor; no SQLite, o modo do arquivo e o disco (mount, dmesg); o espelho continua sozinho
 alarm-database-replaced = { $file } foi apagado ou trocado enquanto o serviço o usava. O serviço salva o que tem e termina.
     .next = journalctl -u espelho diz onde está a cópia: ponha-a de volta com espelho restore e inicie o serviço
@@ -25,11 +25,11 @@ alarm-clock-behind = O relógio desta máquina está { $span } atrasado em rela�
     .next = sudo timedatectl set-ntp true
 alarm-clock-ahead = O relógio desta máquina está { $span } adiantado em relação ao do marketplace.
     .next = sudo timedatectl set-ntp true
-alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: “{ $detail }”.
+alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = veja se a internet desta máquina funciona (curl -sS { $address }); o espelho tenta de novo sozinho
-alarm-marketplace-errors = O marketplace responde com erro há { $span }: “{ $detail }”.
+alarm-marketplace-errors = O marketplace responde com erro há { $span }: { $detail }.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
-alarm-marketplace-routes-fail = O marketplace responde com erro a algumas chamadas há { $span } ({ $routes }): “{ $detail }”. As outras funcionam.
+alarm-marketplace-routes-fail = O marketplace responde com erro a algumas chamadas há { $span } ({ $routes }): { $detail }. As outras funcionam.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho, e o que depende destas chamadas espera; se durar, avise o suporte do marketplace
 alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
     .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
@@ -46,7 +46,7 @@ alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não 
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em outro endereço: { $registered }.
     .next = se outra instalação recebe nesse endereço, crie uma credencial para esta; se o webhook é desta: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks seguidos da loja { $store } com assinatura desconhecida.
-    .next = informe webhook.secret_file; ou apague o webhook no portal do vendedor: o próximo login cria outro
+    .next = rode espelho webhook test --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file
 alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed ->
         [0] a entrega de teste não chegou a { $address }.
         [1] 1 mudança foi achada sem aviso em { $address }.
@@ -57,43 +57,49 @@ alarm-unknown-store = { $count ->
         [1] 1 linha do ERP é de uma loja que não existe na configuração: { $words }
        *[other] { $count } linhas do ERP são de lojas que não existem na configuração; uma delas: { $words }
     }
-    .next = veja as linhas e corrija a coluna store: espelho errors --code unknown_store --all
+    .next = veja as linhas e corrija a coluna store: { $see_all }
 alarm-failed = { $count ->
         [1] 1 registro da loja { $store } com falha: { $words }
        *[other] { $count } registros da loja { $store } com falha; um deles: { $words }
     } ({ $code })
-    .next = espelho errors --store { $store } --code { $code }
+    .next = { $told ->
+        [no] { $see_all }
+       *[yes] { $step } (detalhes: { $see_all })
+    }
 alarm-noted = { $count ->
         [1] 1 registro concluído da loja { $store } com aviso: { $words }
        *[other] { $count } registros concluídos da loja { $store } com aviso; um deles: { $words }
     } ({ $code })
-    .next = espelho errors --store { $store } --code { $code }
+    .next = { $told ->
+        [no] { $see_all }
+       *[yes] { $step } (detalhes: { $see_all })
+    }
 alarm-held = { $count ->
         [1] 1 registro retido por uma proteção na loja { $store }: { $words }
        *[other] { $count } registros retidos por uma proteção na loja { $store }; um deles: { $words }
     }
     .next = { $count ->
-        [1] se for isso mesmo: espelho release { $row } --store { $store }
-       *[other] veja todos: espelho held; para liberar um: espelho release { $row } --store { $store }; para liberar todos: espelho release --all --store { $store }
+        [1] se for isso mesmo: { $release_one }
+       *[other] veja todos: { $see_all }; para liberar um: { $release_one }; para liberar todos: { $release_all }
     }
 alarm-held-zero = { $count ->
         [1] 1 registro retido por uma proteção na loja { $store }: { $words }
        *[other] { $count } registros retidos por uma proteção na loja { $store }; um deles: { $words }
     }
-    .next = escreva um preço acima de zero; nenhuma liberação deixa este passar. Para desistir de uma linha: espelho ignore { $row } --store { $store }
+    .next = escreva um preço acima de zero; nenhuma liberação deixa este passar. Para desistir de uma linha: { $ignore_one }
 alarm-doubtful = { $count ->
         [1] 1 envio da loja { $store } sem prova do resultado: { $words }
        *[other] { $count } envios da loja { $store } sem prova do resultado; um deles: { $words }
     }
     .next = { $count ->
         [1] confira no portal do vendedor
-       *[other] veja todos com espelho errors --all --store { $store }; confira cada um no portal do vendedor
-    }; se não teve efeito: espelho retry { $row } --store { $store }; se teve: espelho ignore { $row } --store { $store }
+       *[other] veja todos com { $see_all }; confira cada um no portal do vendedor
+    }; se não teve efeito: { $retry_one }; se teve: { $ignore_one }
 alarm-waiting = { $count ->
         [1] 1 registro espera há mais de uma hora na loja { $store }: { $words }
        *[other] { $count } registros esperam há mais de uma hora na loja { $store }; um deles: { $words }
     }
-    .next = espelho explain { $row } --store { $store }
+    .next = { $see_one }
 alarm-late-inbox = { $count ->
         [one] 1 webhook espera
        *[other] { $count } webhooks esperam
@@ -144,5 +150,5 @@ alarm-paused = { $store } está em pausa ({ $scope }) até { $until }, por { $by
     .next = espelho resume --store { $store }
 alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.
     .next = espelho resume
-alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: “{ $detail }”.
+alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }

@@ -152,6 +152,8 @@ doctor-webhook-elsewhere = webhook_elsewhere: está registrado em { $registered 
 doctor-webhook-no-service = não testado: sem o serviço ninguém recebe
     .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook = a entrega de teste chegou a { $address } em { $milliseconds } ms
+doctor-webhook-path = o webhook vai para { $address }, e o serviço recebe em { $path }
+    .next = em webhook.public_url, termine o endereço com { $path }; está certo assim só se um proxy troca o caminho
 doctor-webhook-refused = o marketplace não mandou a entrega de teste: { $cause }
     .next = veja no portal do vendedor se o webhook existe e está ativo; depois: espelho doctor
 doctor-webhook-not-asked = a entrega de teste não pôde ser pedida: { $cause }
@@ -159,7 +161,7 @@ doctor-webhook-not-asked = a entrega de teste não pôde ser pedida: { $cause }
 doctor-webhook-unanswered = a entrega de teste ainda não chegou; pode chegar mais tarde
     .next = espelho status
 doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desconhecido
-    .next = dê webhook.secret_file em { $file }; ou apague o webhook no portal do vendedor e rode: espelho doctor --login
+    .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file em { $file } e rode de novo: espelho doctor. Se o teste chega então, quem postou era um estranho
 
 doctor-receiver = recebe em { $address }
 doctor-receiver-tls = aceita conexões em { $address } (TLS)

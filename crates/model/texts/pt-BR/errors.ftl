@@ -3,7 +3,7 @@
 errors-none = nenhum erro
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
-errors-each = cada registro: espelho errors --code { $code } --all
+errors-each = cada registro: { $see_all }
 errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }
 

@@ -6,6 +6,7 @@ page-skip = Ir ao conteúdo
 page-copy = Copiar
 page-copied = Copiado
 page-lost = Sem resposta do serviço: o que está abaixo é antigo.
+page-unknown-since = Estado desconhecido desde
 page-not-found = Não encontrado
 page-unknown-store-next = As lojas são os arquivos stores/NOME.toml da configuração. Veja as que existem:
 page-title-warnings = ! espelho: { $count ->
@@ -52,6 +53,9 @@ page-mend-ignore = Desistir
 page-mend-release = Liberar
 page-mend-happened = Aconteceu: encerrar
 page-mend-look = Ver um por um
+page-mend-bring-back = Trazer de volta
+page-mend-bring-back-all = Trazer todos de volta
+page-mend-webhook-test = Testar o webhook
 page-mend-resume = Continuar
 page-mend-login = Testar a senha
 page-mend-move = Trazer o webhook
@@ -113,11 +117,13 @@ page-errors = Erros
 page-queue = Fila
 page-webhooks = Webhooks
 page-search = Busca
-page-search-hint = Pedido, SKU, comando ou envio
-page-search-empty = Escreva um número de pedido, um SKU, o número de um comando, de um envio ou do ERP.
-page-search-none = Nada tem o nome { $asked }: confira o número ou o SKU.
+page-search-hint = Pedido, SKU, produto, NF-e ou comando
+page-search-empty = Escreva um número de pedido, um SKU, parte do nome de um produto, o número de uma NF-e, de um comando, de um envio ou do ERP.
+page-search-none = Nada tem o nome { $asked }: confira o número, o SKU ou o nome do produto.
 page-no-orders = nenhum pedido nesta lista
 page-no-webhooks = nenhum webhook guardado
+page-no-rows-shown = nenhum registro com este filtro
+page-no-webhooks-shown = nenhum webhook com este filtro
 page-list-open = Em aberto
 page-list-not-taken = O ERP não pegou
 page-first-rows = Só os primeiros { $count }; as tabelas têm todos.
@@ -164,9 +170,14 @@ page-no-acts = nenhuma ação ainda
 page-login = Entrar
 page-logout = Sair
 page-token = Senha de operador (token)
+page-token-where = A senha está no arquivo de [http] operators_file (espelho.toml), em uma linha NOME:operator:SENHA. Para criar uma: openssl rand -hex 16 e uma linha nova nesse arquivo; ele é lido a cada entrada.
 page-login-wrong = Senha desconhecida.
 page-login-wait = Tentativas demais: espere um minuto.
 page-mend-replay = Tratar de novo
+page-mend-replay-shown = { $count ->
+    [one] Tratar de novo 1 webhook já tratado
+   *[other] Tratar de novo { $count } webhooks já tratados
+}
 page-mend-pause = Pausar
 page-act-replay = { $count ->
     [one] Tratar de novo 1 webhook?
@@ -212,3 +223,34 @@ page-act-ignore = { $count ->
     [one] Desistir de 1 registro?
    *[other] Desistir de { $count } registros?
 }
+page-act-resend = { $count ->
+    [one] Enviar de novo 1 registro, porque o portal mostra que não teve efeito?
+   *[other] Enviar de novo { $count } registros, porque o portal mostra que não tiveram efeito?
+}
+page-act-happened = { $count ->
+    [one] Encerrar 1 registro, porque o portal mostra que teve efeito?
+   *[other] Encerrar { $count } registros, porque o portal mostra que tiveram efeito?
+}
+page-act-bring-back = { $count ->
+    [one] Trazer de volta 1 registro ignorado?
+   *[other] Trazer de volta { $count } registros ignorados?
+}
+page-after-paused = em pausa até { $until }
+page-after-resumed = pausa encerrada
+page-to-decide = Para decidir
+
+# Preço e estoque de um produto, como estão no espelho.
+page-product-prices = Preços
+page-product-stock = Estoque
+page-product-price = preço { $price } { $unit }
+page-for-sale = à venda
+page-not-for-sale = fora de venda
+page-product-tier = a partir de { $from }: { $price }
+page-product-level = { $location }: { $quantity } em estoque, { $reserved } reservados, { $available } disponíveis
+
+# Antes da primeira leitura completa nada é “nenhum”.
+page-unread = a primeira leitura completa ainda não terminou
+page-unread-begins = a primeira leitura está começando
+page-unread-so-far = a primeira leitura está em andamento: { $read }
+page-read = { $seen } { $what }
+page-read-of = { $seen } de { $total } { $what }

@@ -24,8 +24,8 @@ push-unknown-sku = Nenhum produto desta loja tem o SKU { $sku }.
     .next = Confira o SKU. Quando o produto existir, estoque e preço vão sozinhos; se isto é um comando, rode então: espelho retry { $row }
 
 # Estoque
-push-many-to-zero = { $zeroes } de { $above } saldos iriam a zero de uma vez.
-    .next = Se não for isso, corrija erp_stock; se for, todos de uma vez: espelho release stock --all; só este: espelho release { $row }
+push-too-many-to-zero = { $zeroes } de { $above } saldos iriam a zero de uma vez.
+    .next = Se não for isso, corrija erp_stock; se for, todos de uma vez: { $release_all }; só este: espelho release { $row }
 push-unknown-location = A loja não tem o local { $location }.
     .next = Veja a tabela stock_locations e corrija location_id.
 push-oversold = Há { $reserved } reservados para clientes e só { $quantity } em estoque.

@@ -1,5 +1,5 @@
-//! Lists for the pages: orders that share a need, intents by state, the newest deliveries, and what bears a name in any
-//! store. Each is one statement, with a limit.
+//! Lists for the pages: orders that share a need, intents by state or by what they are about, the newest deliveries. Each is
+//! one statement, with a limit.
 
 use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
@@ -71,39 +71,42 @@ pub(crate) const QUEUE: &str = "SELECT store, entity, substr(key, 1, 1000), stat
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
     key, CAST(said AS TEXT) FROM commands WHERE state IN ('new', 'waiting', 'sending') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
-    key, CAST(said AS TEXT) FROM commands WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful')) AS undone \
+    key, CAST(said AS TEXT) FROM commands WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'stock', sku || '/' || location_id, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) FROM erp_stock WHERE $2 = 'ignored' AND state = 'ignored' \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) FROM erp_prices WHERE $2 = 'ignored' AND state = 'ignored' \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
+    key, CAST(said AS TEXT) FROM commands WHERE $2 = 'ignored' AND state = 'ignored') AS undone \
     WHERE ($1 = '' OR store = $1) AND ($2 = '' OR state = $2) ORDER BY since, store, entity, key LIMIT $3";
+
+/// The ERP's rows about one thing that a person can decide about. `$2` is an order, a SKU or a command's number, `$3` says
+/// which: `order`, `product` or `command`.
+pub(crate) const DECIDABLE: &str = "SELECT store, entity, substr(key, 1, 1000), state, COALESCE(substr(code, 1, 200), ''), \
+    COALESCE(substr(error, 1, 2000), '') AS error, COALESCE(substr(hint, 1, 2000), '') AS hint, since, \
+    substr(subject, 1, 1000), said FROM ( \
+    SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code AS code, error, hint, \
+    updated_at AS since, sku AS subject, CAST(said AS TEXT) AS said FROM erp_stock \
+    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful', 'ignored') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku, \
+    CAST(said AS TEXT) FROM erp_prices \
+    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful', 'ignored') \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
+    key, CAST(said AS TEXT) FROM commands WHERE store = $1 AND error_code IS NOT NULL \
+    AND state IN ('failed', 'held', 'doubtful', 'ignored') AND (($3 = 'command' AND CAST(id AS TEXT) = $2) \
+    OR ($3 = 'order' AND key = $2 AND kind IN ('order.status', 'order.notes', 'labels.generate')) \
+    OR ($3 = 'product' AND key = $2 AND kind NOT IN ('order.status', 'order.notes', 'labels.generate')))) AS decidable \
+    ORDER BY since, entity, key LIMIT 50";
+
+/// The handled deliveries: those that a replay opens again. `$1` is a store or nothing, `$2` an event or nothing.
+pub(crate) const HANDLED: &str = "SELECT count(*) FROM webhook_inbox \
+    WHERE ($1 = '' OR store = $1) AND ($2 = '' OR event = $2) AND handled_at IS NOT NULL";
 
 /// The newest deliveries. `$1` is a store or nothing, `$2` an event or nothing, `$3` is `open`, `handled` or nothing.
 pub(crate) const DELIVERIES: &str = "SELECT id, store, received_at, event, handled_at FROM webhook_inbox \
     WHERE ($1 = '' OR store = $1) AND ($2 = '' OR event = $2) \
     AND ($3 = '' OR ($3 = 'open' AND handled_at IS NULL) OR ($3 = 'handled' AND handled_at IS NOT NULL)) \
     ORDER BY id DESC LIMIT $4";
-
-/// The things with a name, in each store by its keys; `$2` is the name where it is a number. CROSS JOIN: SQLite looks the name
-/// up in each store, and does not read the whole table. A long name is compared in full after the index has found its
-/// beginning; the comparison has another shape, or SQLite puts the name into the expression of the index and cannot use it.
-pub(crate) const FIND: &str = "SELECT DISTINCT store, entity, key FROM ( \
-    SELECT t.store, 'order' AS entity, t.order_number AS key FROM stores s CROSS JOIN orders t \
-    WHERE t.store = s.store AND t.order_number = $1 \
-    UNION ALL SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s CROSS JOIN products t \
-    WHERE t.store = s.store AND t.sku = $1 \
-    UNION ALL SELECT t.store, 'product', COALESCE(t.sku, t.id) FROM stores s CROSS JOIN products t \
-    WHERE t.store = s.store AND t.id = $1 \
-    UNION ALL SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN erp_stock t WHERE t.store = s.store AND t.sku = $1 \
-    UNION ALL SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN erp_prices t WHERE t.store = s.store AND t.sku = $1 \
-    UNION ALL SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM stores s CROSS JOIN shipments t \
-    WHERE t.store = s.store AND t.id = $1 \
-    UNION ALL SELECT t.store, 'shipment', t.order_number || '/' || t.id FROM shipments t \
-    WHERE substr(t.tracking_code, 1, 100) = substr($1, 1, 100) AND COALESCE(t.tracking_code, '') = $1 \
-    UNION ALL SELECT t.store, 'order', t.order_number FROM stores s CROSS JOIN shipment_labels t \
-    WHERE t.store = s.store AND t.id = $1 \
-    UNION ALL SELECT t.store, 'order', t.order_number FROM erp_orders t \
-    WHERE substr(t.erp_id, 1, 100) = substr($1, 1, 100) AND COALESCE(t.erp_id, '') = $1 \
-    AND EXISTS (SELECT 1 FROM stores s WHERE s.store = t.store) \
-    UNION ALL SELECT t.store, 'campaign', t.id FROM stores s CROSS JOIN campaigns t WHERE t.store = s.store AND t.id = $1 \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE id = $2) AS named \
-    ORDER BY 2, 1, 3 LIMIT 200";
 
 /// The files of an order's labels.
 pub(crate) const LABEL_FILES: &str = "SELECT label_id, file, void_at IS NOT NULL FROM label_files \
@@ -211,22 +214,34 @@ impl Overviews<'_> {
     ) -> Result<Vec<QueuedRow>, Error> {
         let values = vec![store.map_or("", StoreKey::as_str).into(), state.into(), i64::from(limit).into()];
         let rows = self.database.fetch_erp("list intents", QUEUE, values).await?;
-        let queued = |row: &Row| {
-            let [error, hint] = all_words(row, self.reader)?;
-            Ok(QueuedRow {
-                store: row.foreign_text(0)?,
-                entity: row.text(1)?,
-                key: row.foreign_text(2)?,
-                state: row.foreign_text(3)?,
-                code: row.foreign_text(4)?,
-                error,
-                hint,
-                // An ERP may write an unreadable time.
-                since: row.optional_time(7).ok().flatten(),
-                subject: row.foreign_text(8)?,
-            })
-        };
-        rows.iter().map(queued).collect()
+        rows.iter().map(|row| self.queued(row)).collect()
+    }
+
+    /// Up to 50 rows of the ERP about one thing that a person can decide about: failed, held, in doubt or ignored. The
+    /// thing is an `order` by its number, a `product` by its SKU, or a `command` by its number.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn decidable(self, store: &StoreKey, entity: &str, key: &str) -> Result<Vec<QueuedRow>, Error> {
+        let values = vec![store.as_str().into(), key.into(), entity.into()];
+        let rows = self.database.fetch_erp("list intents about a thing", DECIDABLE, values).await?;
+        rows.iter().map(|row| self.queued(row)).collect()
+    }
+
+    fn queued(self, row: &Row) -> Result<QueuedRow, Error> {
+        let [error, hint] = all_words(row, self.reader)?;
+        Ok(QueuedRow {
+            store: row.foreign_text(0)?,
+            entity: row.text(1)?,
+            key: row.foreign_text(2)?,
+            state: row.foreign_text(3)?,
+            code: row.foreign_text(4)?,
+            error,
+            hint,
+            // An ERP may write an unreadable time.
+            since: row.optional_time(7).ok().flatten(),
+            subject: row.foreign_text(8)?,
+        })
     }
 
     /// Up to `limit` deliveries, the newest first: of one store or of all, of one event or of any, `open`, `handled` or
@@ -252,18 +267,19 @@ impl Overviews<'_> {
     }
 }
 
-impl History<'_> {
-    /// Everything that bears a name, in any store: store, entity and key.
+impl Overviews<'_> {
+    /// The number of handled deliveries of one store or of all, of one event or of any: what a replay opens again.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn find_anywhere(self, name: &str) -> Result<Vec<(String, String, String)>, Error> {
-        let number: Option<i64> = name.parse().ok();
-        let values = vec![name.into(), number.into()];
-        let rows = self.database.fetch_erp("find what bears a name", FIND, values).await?;
-        rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?))).collect()
+    pub async fn handled_deliveries(self, store: Option<&StoreKey>, event: &str) -> Result<u64, Error> {
+        let values = vec![store.map_or("", StoreKey::as_str).into(), event.into()];
+        let rows = self.inbox.fetch("count handled deliveries", HANDLED, values).await?;
+        rows.first().map_or(Ok(0), |row| row.count(0))
     }
+}
 
+impl History<'_> {
     /// The files of an order's labels, the newest first: label, path from the state directory, and whether it is void.
     ///
     /// # Errors

@@ -49,6 +49,12 @@ pub(crate) const BACKLOGS: Both = [
         store",
 ];
 
+/// The rows of the pages that are mirrored of passes under way.
+pub(crate) const READING: Both = both!(
+    "SELECT store, resource, CAST(sum(seen) AS BIGINT), max(total) FROM sync_pages",
+    "GROUP BY store, resource ORDER BY store, resource"
+);
+
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
@@ -65,6 +71,19 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
     pub backlog: Option<(u64, DateTime<Utc>)>,
+    /// The passes under way.
+    pub reading: Vec<ReadSoFar>,
+}
+
+/// What a pass under way has read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct ReadSoFar {
+    /// The resource.
+    pub resource: String,
+    /// The rows so far.
+    pub seen: u64,
+    /// How many the marketplace says there are.
+    pub total: Option<u64>,
 }
 
 /// The part of a store's state that alarms are about.
@@ -131,6 +150,9 @@ impl Overviews<'_> {
         }
         for row in summary(self.database, FAILURES, of).await? {
             all.entry(row.text(0)?).or_default().failures.push(failures(&row)?);
+        }
+        for row in summary(self.database, READING, of).await? {
+            all.entry(row.text(0)?).or_default().reading.push(read_so_far(&row)?);
         }
         for row in self.tokens(of).await? {
             all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
@@ -204,6 +226,11 @@ fn run(row: &Row) -> Result<RunOnRecord, Error> {
         },
         error: row.optional_text("error")?,
     })
+}
+
+fn read_so_far(row: &Row) -> Result<ReadSoFar, Error> {
+    let total = row.optional_int(3)?.and_then(|total| u64::try_from(total).ok());
+    Ok(ReadSoFar { resource: row.text(1)?, seen: row.count(2)?, total })
 }
 
 fn failures(row: &Row) -> Result<FailureGroup, Error> {

@@ -212,7 +212,8 @@ conformance! {
         what_waits_is_shown_with_what_it_waits_for,
         the_figures_of_a_day_count_what_the_views_show,
         orders_with_the_same_need_are_listed_by_it,
-        a_name_is_found_in_every_store_and_a_row_by_its_state;
+        a_name_is_found_in_every_store_and_a_row_by_its_state,
+        a_search_knows_other_spellings_and_a_thing_knows_the_rows_to_decide_about;
     alarms:
         alarms_of_a_process_that_lives_are_told_once_for_each_cause,
         where_no_process_lives_the_service_is_stopped,

@@ -12,7 +12,7 @@ use espelho_model::{push::PushState, text};
 use espelho_store::{IntentKind, Outcome};
 use serde_json::{Value, json};
 
-use super::row_answers::RowAnswers;
+use super::row_answers::{NUMBER, RowAnswers};
 use crate::{
     Error, StoreContext,
     plan::{
@@ -65,7 +65,7 @@ impl<'c> CampaignPolicy<'c> {
         for (campaign, items) in policy.choose(&candidates) {
             let held = (policy.joining == Joining::Held).then(|| {
                 let verdict = Verdict::Held(would_join(items.len(), &campaign));
-                self.answers.outcome(IntentKind::Command, "{id}", &verdict)
+                self.answers.outcome(IntentKind::Command, NUMBER, &verdict)
             });
             let outcome = held.flatten().unwrap_or_else(|| Outcome::plain(PushState::New));
             let [code, error, hint] =

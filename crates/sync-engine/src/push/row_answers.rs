@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use espelho_model::{Sku, push::PushState};
+use espelho_model::{Sku, next_step::quoted, push::PushState};
 use espelho_store::{Command, IntentKind, Outcome, PriceIntent, SentLevel, StockIntent, TierIntent};
 
 use crate::{
     Error, StoreContext,
     plan::push::{Verdict, price_rows, stock_level::Basis},
 };
+
+/// The place of a command's number in words that are written before the number is known.
+pub(super) const NUMBER: &str = "{id}";
 
 /// Answers the rows of one store.
 pub(crate) struct RowAnswers<'c> {
@@ -24,7 +27,8 @@ impl<'c> RowAnswers<'c> {
 
     /// Returns what a verdict writes to a row; `None` where the row stays as it is.
     pub(super) fn outcome(&self, desired: IntentKind, key: &str, verdict: &Verdict) -> Option<Outcome> {
-        verdict.outcome(&row_name(desired, key, self.context.key.as_str()), self.context.locale)
+        let store = self.context.key.as_str();
+        verdict.outcome(&row_name(desired, key, store), store, self.context.locale)
     }
 
     /// Answers a level, unless its row already says the same.
@@ -141,12 +145,9 @@ pub(super) fn key_in_table(level: &StockIntent) -> String {
 
 /// Returns a row's name as the command line takes it: `stock A/1 --store loja`.
 fn row_name(desired: IntentKind, key: &str, store: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-_.:{}".contains(letter);
-    let key = match key.chars().all(is_plain) {
-        true => key.to_owned(),
-        false => format!("'{}'", key.replace('\'', "'\\''")),
-    };
-    format!("{} {key} --store {store}", desired.as_str())
+    // The place of a number that the database gives stays as it is.
+    let key = if key == NUMBER { key.to_owned() } else { quoted(key) };
+    format!("{} {key} --store {}", desired.as_str(), quoted(store))
 }
 
 /// Says whether a verdict adds anything to a command's row: a waiting command is checked often, with the same result.
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(name("A/1"), "stock A/1 --store loja");
         assert_eq!(name("A B/1"), "stock 'A B/1' --store loja");
         assert_eq!(name("it's/1"), "stock 'it'\\''s/1' --store loja");
-        assert_eq!(row_name(IntentKind::Command, "{id}", "loja"), "command {id} --store loja");
+        assert_eq!(row_name(IntentKind::Command, NUMBER, "loja"), "command {id} --store loja");
     }
 
     #[test]

@@ -16,6 +16,11 @@ use crate::local;
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     let config = store.config;
     let Some(webhook) = &config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
+    // Deliveries to another path are no delivery of this store.
+    let wanted = format!("/webhooks/{}", config.key);
+    if path_of(&webhook.public_url) != wanted {
+        return Finding::yellow(text!("doctor-webhook-path", address = &webhook.public_url, path = wanted));
+    }
     if webhook.secret.is_some() {
         return Finding::absent(text!("doctor-webhook-by-hand", address = &webhook.public_url));
     }
@@ -31,6 +36,13 @@ pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
         )),
         Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
     }
+}
+
+/// Returns the path of an address, as the receiver hears it.
+fn path_of(address: &str) -> &str {
+    let after = address.split_once("://").map_or(address, |(_, after)| after);
+    let path = after.find('/').map_or("", |start| &after[start..]);
+    path.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Lets the marketplace send a test delivery.
@@ -84,6 +96,19 @@ mod tests {
     use espelho_sync_engine::Refusal;
 
     use super::{super::finding::State, *};
+
+    #[test]
+    fn the_path_of_an_address_is_what_the_receiver_hears() {
+        for (address, expected) in [
+            ("https://erp.example/webhooks/loja", "/webhooks/loja"),
+            ("https://erp.example/webhooks/loja?x=1", "/webhooks/loja"),
+            ("https://erp.example", ""),
+            ("https://erp.example/", "/"),
+            ("https://erp.example/espelho/loja", "/espelho/loja"),
+        ] {
+            assert_eq!(path_of(address), expected, "{address}");
+        }
+    }
 
     #[test]
     fn a_test_delivery_is_green_only_when_it_arrived_and_red_only_when_it_was_refused() {

@@ -77,7 +77,7 @@ pub(in super::super) async fn act(
     };
     let (store, clock, actor) = (state.store.clone(), state.clock.clone(), session.name.clone());
     let done = read(&state, &headers, &reader, async move { act.perform(&store, &*clock, &actor).await });
-    Ok(Redirect::to(&format!("/acoes?count={}", done.await?)).into_response())
+    Ok(Redirect::to(&format!("/acoes?done={}", done.await?)).into_response())
 }
 
 /// `GET /acoes`: what was done.
@@ -89,8 +89,9 @@ pub(in super::super) async fn acts(
     let store = state.store.clone();
     let recent = read(&state, &headers, &reader, async move { store.actions().recent(LISTED).await });
     let query = reader.path.split_once('?').map_or("", |(_, query)| query);
-    let count = query_value(query, "count").and_then(|count| count.parse().ok());
-    Ok(answer(StatusCode::OK, page::acts(&recent.await?, count, &reader), &headers))
+    // The address names a record; what it says comes from the record.
+    let done = query_value(query, "done").and_then(|id| id.parse().ok());
+    Ok(answer(StatusCode::OK, page::acts(&recent.await?, done, &reader), &headers))
 }
 
 /// `GET /entrar`.

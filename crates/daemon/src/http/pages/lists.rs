@@ -7,11 +7,11 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use espelho_model::StoreKey;
-use espelho_store::OrderList;
+use espelho_store::{Error, Found, OrderList, Store};
 
 use super::{super::State, answer, read};
 use crate::{
-    knowledge::similar,
+    knowledge::{reference, similar, spellings},
     page::{self, Filter, ROWS, Reader, end_of_day},
 };
 
@@ -19,6 +19,10 @@ use crate::{
 const CAUSES: u32 = 10_000;
 /// The letters of a search.
 const LONGEST: usize = 200;
+/// A search reads the names of products of so many stores: a hub's catalogues are too many.
+const CATALOGUES: usize = 5;
+/// The things that a search shows.
+const FOUND: usize = 200;
 
 /// Returns the store that a filter names, or the page that says that there is none.
 #[expect(clippy::result_large_err, reason = "the answer goes out as it is")]
@@ -53,11 +57,16 @@ pub(in super::super) async fn orders(
         "not_taken" => OrderList::NotTaken,
         _ => OrderList::Open,
     };
-    let (store, status) = (state.store.clone(), filter.status().to_owned());
+    let (store, status, shown) = (state.store.clone(), filter.status().to_owned(), of.clone());
     let rows = read(&state, &headers, &reader, async move {
         store.overview().orders(list, of.as_ref(), &status, ROWS + 1).await
     });
-    let page = page::orders(&rows.await?, &filter, now, &reader);
+    let rows = rows.await?;
+    let unread = match rows.is_empty() {
+        true => page::unread(&state.snapshots.snapshot(shown.as_ref(), reader.locale).await.stores),
+        false => None,
+    };
+    let page = page::orders(&rows, unread.as_ref(), &filter, now, &reader);
     Ok(answer(StatusCode::OK, page, &headers))
 }
 
@@ -80,7 +89,7 @@ pub(in super::super) async fn errors(
         errors.retain(|row| row.code == filter.code());
         waiting.retain(|row| row.code == filter.code());
     }
-    let page = page::errors(&errors, &waiting, page::is_held(&groups, &filter), &filter, &reader);
+    let page = page::errors(&errors, &waiting, &groups, &filter, &reader);
     Ok(answer(StatusCode::OK, page, &headers))
 }
 
@@ -113,9 +122,11 @@ pub(in super::super) async fn deliveries(
     let of = chosen(&state, &filter, &headers, &reader)?;
     let (store, only, event) = (state.store.clone(), filter.state().to_owned(), filter.event().to_owned());
     let rows = read(&state, &headers, &reader, async move {
-        store.overview().recent_deliveries(of.as_ref(), &event, &only, ROWS + 1).await
+        let rows = store.overview().recent_deliveries(of.as_ref(), &event, &only, ROWS + 1).await?;
+        Ok((rows, store.overview().handled_deliveries(of.as_ref(), &event).await?))
     });
-    Ok(answer(StatusCode::OK, page::deliveries(&rows.await?, &filter, &reader), &headers))
+    let (rows, handled) = rows.await?;
+    Ok(answer(StatusCode::OK, page::deliveries(&rows, handled, &filter, &reader), &headers))
 }
 
 /// `GET /busca?q=`: leads to the only thing of that name, or lists what there is.
@@ -129,7 +140,7 @@ pub(in super::super) async fn search(
     let (store, name) = (state.store.clone(), asked.clone());
     let first = state.shown_stores();
     let found = read(&state, &headers, &reader, async move {
-        let rows = if name.is_empty() { Vec::new() } else { store.history().find_anywhere(&name).await? };
+        let rows = find(&store, &first, &name).await?;
         // A hub's catalogues are too many to be compared.
         let alike = match (rows.is_empty() && !name.is_empty(), &first[..]) {
             (true, [only]) => {
@@ -146,4 +157,28 @@ pub(in super::super) async fn search(
     }
     let status = if rows.is_empty() && !asked.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
     Ok(answer(status, page::found(&asked, &rows, &alike, &reader), &headers))
+}
+
+/// Returns what bears a name; else what a reference names, then other spellings of it, then products by their names.
+async fn find(store: &Store, shown: &[StoreKey], name: &str) -> Result<Vec<Found>, Error> {
+    if name.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut rows = store.history().find_anywhere(name).await?;
+    if let Some((entity, key)) = reference(name).filter(|_| rows.is_empty()) {
+        rows = store.history().find_anywhere(&key).await?;
+        // A level or a price is found by its product.
+        rows.retain(|(_, kind, _)| kind == entity || matches!(entity, "stock" | "price"));
+    }
+    let spellings = spellings(name);
+    if rows.is_empty() {
+        rows = store.history().find_spelt(&spellings).await?;
+    }
+    if rows.is_empty() && !spellings.name.is_empty() && shown.len() <= CATALOGUES {
+        for of in shown {
+            rows.extend(store.history().find_products(of, &spellings).await?);
+        }
+    }
+    rows.truncate(FOUND);
+    Ok(rows)
 }

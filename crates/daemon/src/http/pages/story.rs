@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use espelho_model::StoreKey;
-use espelho_store::MirroredOrder;
+use espelho_store::{MirroredOrder, MirroredProduct, QueuedRow};
 
 use super::{super::State, answer, read};
 use crate::{
@@ -19,11 +19,13 @@ use crate::{
 /// The largest label that is served.
 const LARGEST: u64 = 32 << 20;
 
-/// An order in one store, with all that is known of it.
+/// A thing in one store, with all that is known of it.
 struct Found {
     knowledge: Knowledge,
     order: Option<MirroredOrder>,
     labels: Vec<(String, bool)>,
+    product: Option<MirroredProduct>,
+    rows: Vec<QueuedRow>,
 }
 
 /// `GET /pedidos/NUMBER`.
@@ -85,6 +87,8 @@ async fn thing(
     let seen = Story {
         knowledge: &found.knowledge,
         order: found.order.as_ref(),
+        product: found.product.as_ref(),
+        rows: &found.rows,
         labels: &found.labels,
         now: state.clock.now(),
     };
@@ -114,10 +118,20 @@ async fn collect(
     of: &StoreKey,
     (entity, key): (String, String),
 ) -> Result<Found, espelho_store::Error> {
-    let is_order = entity == "order";
-    let knowledge = knowledge::look(store, of, entity, key.clone()).await?;
-    if !is_order {
-        return Ok(Found { knowledge, order: None, labels: Vec::new() });
+    let knowledge = knowledge::look(store, of, entity.clone(), key.clone()).await?;
+    let (kind, name) = match entity.as_str() {
+        // A level and a price are decided about with the others of their product.
+        "stock" | "price" => ("product", key.rsplit_once('/').map_or(key.as_str(), |(sku, _)| sku)),
+        entity => (entity, key.as_str()),
+    };
+    let rows = store.overview().decidable(of, kind, name).await?;
+    if entity != "order" {
+        let named = if kind == "product" { store.history().product_named(of, name).await? } else { None };
+        let product = match named {
+            Some((id, _)) => store.history().mirrored_product(of, &id).await?,
+            None => None,
+        };
+        return Ok(Found { knowledge, order: None, labels: Vec::new(), product, rows });
     }
     let order = store.history().mirrored_order(of, &key).await?;
     let files = store.history().label_files_of(of, &key).await?;
@@ -128,7 +142,7 @@ async fn collect(
             labels.push((label, is_void));
         }
     }
-    Ok(Found { knowledge, order, labels })
+    Ok(Found { knowledge, order, labels, product: None, rows })
 }
 
 /// `GET /pedidos/NUMBER/etiquetas/LABEL?store=KEY`: the file of a label, to be opened or printed.

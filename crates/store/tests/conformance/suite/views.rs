@@ -8,7 +8,7 @@ use espelho_model::{
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{Failure, Figures, FiscalQueue, Listed, Op, OrderList};
+use espelho_store::{Failure, Figures, FiscalQueue, Listed, Op, OrderList, Spellings};
 
 use crate::{
     examples::{bare_order, order, time},
@@ -401,4 +401,73 @@ pub(crate) async fn a_name_is_found_in_every_store_and_a_row_by_its_state(world:
     assert_eq!(queue("failed").await, ["stock A/1 failed"]);
     assert_eq!(queue("new").await, ["command 8 new"]);
     assert_eq!(queue("").await.len(), 2);
+}
+
+pub(crate) async fn a_search_knows_other_spellings_and_a_thing_knows_the_rows_to_decide_about(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    world.write_orders(&lease, Op::Insert, vec![order("000123", "paid")]).await;
+    let at = "'2026-01-01T00:00:00.000000Z'";
+    for sql in [
+        format!(
+            "INSERT INTO products (store, id, listing_hash, content_hash, mirrored_at, sku, name, price, raw) \
+             VALUES ('minha-loja', 'p1', 1, 1, {at}, 'Can-01', 'Caneta AZUL SÃO', 19.9, '{{}}')"
+        ),
+        format!(
+            "INSERT INTO product_stock (store, sku, location_id, product_id, mirrored_at, quantity, reserved_quantity, raw) \
+             VALUES ('minha-loja', 'Can-01', '1', 'p1', {at}, 7, 2, '{{}}')"
+        ),
+        format!(
+            "INSERT INTO order_invoices (store, order_number, id, content_hash, mirrored_at, invoice_number, raw) \
+             VALUES ('minha-loja', '000123', 'N', 1, {at}, '000000077', '{{}}')"
+        ),
+        "INSERT INTO commands (id, store, kind, key) VALUES (8, 'minha-loja', 'order.status', '000123')"
+            .to_owned(),
+        "UPDATE commands SET state = 'doubtful', error_code = 'unprovable', error = 'e', hint = 'h'"
+            .to_owned(),
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'Can-01', '1', 1)"
+            .to_owned(),
+        "UPDATE erp_stock SET state = 'ignored', error_code = 'x', error = 'e', hint = 'h'".to_owned(),
+    ] {
+        world.tables.execute(&sql).await;
+    }
+    let history = || world.store.history();
+    let names = |found: Vec<espelho_store::Found>| -> Vec<String> {
+        found.into_iter().map(|(_, entity, key)| format!("{entity} {key}")).collect()
+    };
+    let words = |all: &[&str]| all.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let spellings = Spellings {
+        orders: words(&["123", "000123"]),
+        invoices: words(&["77", "000000077"]),
+        skus: words(&["CAN-01", "can-01"]),
+        ..Spellings::default()
+    };
+    assert_eq!(names(history().find_spelt(&spellings).await.unwrap()), ["order 000123"]);
+    let only = Spellings { invoices: words(&["000000077"]), ..Spellings::default() };
+    assert_eq!(names(history().find_spelt(&only).await.unwrap()), ["order 000123"]);
+    assert!(history().find_spelt(&Spellings::default()).await.unwrap().is_empty());
+    for (name, lower, expected) in [
+        ("%azul s_o%", "azul são", &["product Can-01"][..]),
+        ("%can-01%", "can-01", &["product Can-01"]),
+        ("%100!%%", "100%", &[]),
+    ] {
+        let asked = Spellings { name: name.into(), lower: lower.into(), ..Spellings::default() };
+        assert_eq!(names(history().find_products(&minha_loja(), &asked).await.unwrap()), expected, "{name}");
+    }
+    let product = history().mirrored_product(&minha_loja(), "p1").await.unwrap().unwrap();
+    assert_eq!((product.name.as_str(), product.price), ("Caneta AZUL SÃO", "19.9".parse().ok()));
+    assert_eq!(product.levels[0].quantity, "7".parse().ok());
+    assert_eq!(history().mirrored_product(&minha_loja(), "p2").await.unwrap(), None);
+    let decidable = async |entity: &str, key: &str| -> Vec<String> {
+        let rows = world.store.overview().decidable(&minha_loja(), entity, key).await.unwrap();
+        rows.into_iter().map(|row| format!("{} {} {}", row.entity, row.key, row.state)).collect()
+    };
+    assert_eq!(decidable("order", "000123").await, ["command 8 doubtful"]);
+    assert_eq!(decidable("command", "8").await, ["command 8 doubtful"]);
+    assert_eq!(decidable("product", "Can-01").await, ["stock Can-01/1 ignored"]);
+    assert!(decidable("product", "000123").await.is_empty() && decidable("order", "8").await.is_empty());
+    let ignored = world.store.overview().queue(None, "ignored", 10).await.unwrap();
+    assert_eq!(ignored.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["Can-01/1"]);
+    assert_eq!(world.store.overview().queue(None, "", 10).await.unwrap().len(), 1, "ignored rows are apart");
+    assert_eq!(world.store.overview().handled_deliveries(None, "").await.unwrap(), 0);
 }

@@ -153,6 +153,8 @@ pub struct Alarm {
     pub count: u64,
     /// Since when.
     pub since: Option<DateTime<Utc>>,
+    /// What a library or the other side said, as it said it, for programs; the sentence has it in the reader's language.
+    pub detail: String,
     /// The sentence and its next step.
     pub text: Text,
 }

@@ -45,6 +45,7 @@ fn alarm(pauses: &[&Pause]) -> Option<Alarm> {
         cause: first.scope.as_str().to_owned(),
         count: pauses.len() as u64,
         since: Some(first.since),
+        detail: String::new(),
         text,
     })
 }

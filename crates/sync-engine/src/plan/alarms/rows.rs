@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{StoreKey, text};
+use espelho_model::{
+    StoreKey,
+    next_step::{self, PRICE_ZERO, RowAct, command_line},
+    text,
+    text::{Arg, Locale, Text},
+};
 
 use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
 
@@ -57,25 +62,74 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         RowState::Noted | RowState::Held | RowState::Waiting => Severity::Warning,
     };
     let name = store.map(ToString::to_string).unwrap_or_default();
-    let (count, example, words, cause) =
-        (rows.count, rows.example.as_str(), rows.words.clone(), rows.code.as_str());
+    let (count, words, cause) = (rows.count, rows.words.clone(), rows.code.as_str());
+    let step = Steps { rows, store: store.map(StoreKey::as_str) };
     let text = match (code, rows.state) {
-        (Code::UnknownStore, _) => text!("alarm-unknown-store", count = count, words = words),
-        (_, RowState::Noted) => {
-            text!("alarm-noted", count = count, words = words, code = cause, store = name)
+        (Code::UnknownStore, _) => {
+            text!("alarm-unknown-store", count = count, words = words, see_all = step.all(RowAct::Look))
         }
-        (Code::Held, _) if cause == "price_zero" => {
-            text!("alarm-held-zero", count = count, words = words, row = example, store = name)
+        (Code::Held, _) if cause == PRICE_ZERO => {
+            let ignore = step.one(RowAct::Ignore);
+            text!("alarm-held-zero", count = count, words = words, store = name, ignore_one = ignore)
         }
-        (Code::Held, _) => text!("alarm-held", count = count, words = words, row = example, store = name),
-        (Code::Doubtful, _) => {
-            text!("alarm-doubtful", count = count, words = words, row = example, store = name)
-        }
+        (Code::Held, _) => text!(
+            "alarm-held",
+            count = count,
+            words = words,
+            store = name,
+            see_all = step.all(RowAct::Look),
+            release_one = step.one(RowAct::Release),
+            release_all = step.all(RowAct::Release)
+        ),
+        (Code::Doubtful, _) => text!(
+            "alarm-doubtful",
+            count = count,
+            words = words,
+            store = name,
+            see_all = step.all(RowAct::Look),
+            retry_one = step.one(RowAct::Retry),
+            ignore_one = step.one(RowAct::Ignore)
+        ),
         (Code::Waiting, _) => {
-            text!("alarm-waiting", count = count, words = words, row = example, store = name)
+            let see = step.one(RowAct::Look);
+            text!("alarm-waiting", count = count, words = words, store = name, see_one = see)
         }
-        _ => text!("alarm-failed", count = count, words = words, code = cause, store = name),
+        (_, state) => {
+            let text = match state {
+                RowState::Noted => text!("alarm-noted", count = count, words = words, code = cause),
+                _ => text!("alarm-failed", count = count, words = words, code = cause),
+            };
+            text.with("store", name)
+                .with("told", told(&rows.words))
+                .with("step", Arg::Next(Box::new(rows.words.clone())))
+                .with("see_all", step.all(RowAct::Look))
+        }
     };
-    let (store, cause, since) = (store.cloned(), cause.to_owned(), rows.since);
-    Alarm { code, severity, store, cause, count, since, text }
+    let (store, cause, since, detail) = (store.cloned(), cause.to_owned(), rows.since, String::new());
+    Alarm { code, severity, store, cause, count, since, detail, text }
+}
+
+/// The command lines for rows of one cause.
+struct Steps<'r> {
+    rows: &'r Rows,
+    store: Option<&'r str>,
+}
+
+impl Steps<'_> {
+    /// For all of them.
+    fn all(&self, act: RowAct) -> String {
+        command_line(act, next_step::Rows::OfCause(&self.rows.code), self.store)
+    }
+
+    /// For the one that is the example.
+    fn one(&self, act: RowAct) -> String {
+        let (entity, key) = self.rows.example.split_once(' ').unwrap_or((&self.rows.example, ""));
+        command_line(act, next_step::Rows::One { entity, key }, self.store)
+    }
+}
+
+/// Tells whether a row's own words have a next step.
+fn told(words: &Text) -> &'static str {
+    let has_step = words.next(Locale::default()).is_some_and(|step| !step.is_empty());
+    if has_step { "yes" } else { "no" }
 }

@@ -88,7 +88,8 @@ fn alarm(
     since: Option<DateTime<Utc>>,
     text: Text,
 ) -> Alarm {
-    Alarm { code, severity, store: store.cloned(), cause: String::new(), count: 1, since, text }
+    let (store, cause, detail) = (store.cloned(), String::new(), String::new());
+    Alarm { code, severity, store, cause, count: 1, since, detail, text }
 }
 
 /// Returns the alarms of the service, the database, its disk and the clock.
@@ -116,7 +117,7 @@ fn database(seen: &Observations) -> Option<Alarm> {
         return Some(alarm(Code::DiskFull, Severity::Failing, None, Some(since), text));
     }
     let trouble = seen.database.as_ref()?;
-    let detail = trouble.detail.as_str();
+    let symptom = trouble.symptom.text();
     let (code, text) = match trouble.kind {
         DatabaseKind::Full => (Code::DiskFull, text!("alarm-disk-full", mebibytes = 0_u64)),
         DatabaseKind::Busy => {
@@ -127,15 +128,18 @@ fn database(seen: &Observations) -> Option<Alarm> {
             (Code::DatabaseBusy, text)
         }
         DatabaseKind::Unreachable => {
-            (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = detail))
+            (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = symptom))
         }
         DatabaseKind::ReadOnly => {
-            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = detail))
+            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = symptom))
         }
-        DatabaseKind::Replaced => (Code::DatabaseReplaced, text!("alarm-database-replaced", file = detail)),
+        DatabaseKind::Replaced => {
+            (Code::DatabaseReplaced, text!("alarm-database-replaced", file = &trouble.detail))
+        }
     };
     let lasts = trouble.kind.lasts() || seen.at - trouble.since >= DATABASE_LASTS;
-    lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
+    let detail = trouble.detail.clone();
+    lasts.then(|| Alarm { detail, ..alarm(code, Severity::Failing, None, Some(trouble.since), text) })
 }
 
 /// Returns the alarm of a schema that is not as the migrations made it: the ERP's writes may go unseen.
@@ -178,18 +182,18 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let at = seen.at;
     hit.into_iter().filter_map(move |((address, code), stores)| {
         let first = stores.iter().map(|(_, trouble)| *trouble).min_by_key(|trouble| trouble.since)?;
-        let (span, detail) = (age(at, first.since), first.detail.as_str());
+        let (span, symptom) = (age(at, first.since), first.symptom.text());
         let text = match code {
             Code::MarketplaceUnreachable => {
-                text!("alarm-marketplace-unreachable", address = address, span = span, detail = detail)
+                text!("alarm-marketplace-unreachable", address = address, span = span, detail = symptom)
             }
             Code::Throttled => text!("alarm-throttled", span = span),
-            _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = detail),
+            _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = symptom),
             _ => text!(
                 "alarm-marketplace-routes-fail",
                 span = span,
                 routes = first.routes.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", "),
-                detail = detail
+                detail = symptom
             ),
         };
         let only = match &stores[..] {
@@ -204,6 +208,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
             cause,
             count,
             since: Some(first.since),
+            detail: first.detail.clone(),
             text,
         })
     })
@@ -381,10 +386,10 @@ fn fiscal_gate(store: &StoreSeen) -> Option<Alarm> {
 fn channels(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let lasting = seen.channels.iter().filter(|trouble| seen.at - trouble.since >= CHANNEL_LASTS);
     lasting.map(|trouble| {
-        let (channel, detail) = (trouble.channel.as_str(), trouble.detail.as_str());
-        let text = text!("alarm-notice-failed", channel = channel, detail = detail);
+        let (channel, detail) = (trouble.channel.as_str(), trouble.detail.clone());
+        let text = text!("alarm-notice-failed", channel = channel, detail = trouble.symptom.text());
         let alarm = alarm(Code::NoticeFailed, Severity::Warning, None, Some(trouble.since), text);
-        Alarm { cause: channel.to_owned(), ..alarm }
+        Alarm { cause: channel.to_owned(), detail, ..alarm }
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, pause::Pause, text::Text};
+use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
 
 /// Everything that [`decide`](super::decide) reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,8 @@ pub struct ChannelTrouble {
     pub channel: String,
     /// The first failure.
     pub since: DateTime<Utc>,
+    /// How it fails.
+    pub symptom: Symptom,
     /// The other side's answer.
     pub detail: String,
 }
@@ -55,7 +57,9 @@ pub struct DatabaseTrouble {
     pub kind: DatabaseKind,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// The database's own message.
+    /// How it fails.
+    pub symptom: Symptom,
+    /// The database's own message; the file, where its file is in trouble.
     pub detail: String,
     /// The program that holds the lock, where it can be found.
     pub holder: Option<String>,
@@ -151,6 +155,8 @@ pub struct ContactTrouble {
     pub kind: ContactKind,
     /// The first failure.
     pub since: DateTime<Utc>,
+    /// How it fails.
+    pub symptom: Symptom,
     /// A short detail: the status, or the connection's error.
     pub detail: String,
     /// The routes that fail while others work, with their methods; empty if no route works.

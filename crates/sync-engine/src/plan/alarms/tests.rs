@@ -2,6 +2,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey,
     pause::{Pause, PauseScope},
+    symptom::Symptom,
     text::{Language, Locale, Text},
 };
 
@@ -68,7 +69,8 @@ fn codes(seen: &Observations) -> (State, Vec<&'static str>) {
 }
 
 fn contact(kind: ContactKind, seconds: i64) -> Option<ContactTrouble> {
-    Some(ContactTrouble { kind, since: ago(seconds), detail: "503".into(), routes: vec![] })
+    let symptom = Symptom::Status(503);
+    Some(ContactTrouble { kind, since: ago(seconds), symptom, detail: "answered 503".into(), routes: vec![] })
 }
 
 fn rows(state: RowState, code: &str, count: u64, seconds: i64) -> Rows {
@@ -171,7 +173,8 @@ fn a_marketplace_that_is_down_is_one_alarm_for_all_its_stores() {
 #[test]
 fn the_database_the_disk_and_the_clock_are_named() {
     let database = |kind, seconds, free: u64| {
-        let trouble = DatabaseTrouble { kind, since: ago(seconds), detail: "locked".into(), holder: None };
+        let (symptom, detail) = (Symptom::NoConnection, "Connection refused (os error 111)".into());
+        let trouble = DatabaseTrouble { kind, since: ago(seconds), symptom, detail, holder: None };
         codes(&Observations { database: Some(trouble), free_bytes: Some(free), ..seen(vec![store("a")]) }).1
     };
     let memory_budget = 1 << 30;
@@ -430,7 +433,8 @@ fn a_schema_that_differs_is_one_alarm_with_the_first_names() {
 }
 
 fn channel(seconds: i64) -> ChannelTrouble {
-    ChannelTrouble { channel: "smtp".into(), since: ago(seconds), detail: "connection refused".into() }
+    let (symptom, detail) = (Symptom::NoConnection, "connection refused".to_owned());
+    ChannelTrouble { channel: "smtp".into(), since: ago(seconds), symptom, detail }
 }
 
 #[test]
@@ -441,4 +445,63 @@ fn a_channel_of_messages_that_fails_for_two_minutes_is_a_warning() {
         let told: Vec<_> = verdict.alarms.iter().map(|alarm| (alarm.code, alarm.cause.as_str())).collect();
         assert!(told.iter().all(|told| *told == (Code::NoticeFailed, "smtp")), "{told:?}");
     }
+}
+
+#[test]
+fn the_next_step_of_rows_is_the_command_that_mends_these_rows_and_no_others() {
+    let next_of = |state, code: &str, count, words: Text| {
+        let mut store = store("a");
+        store.rows = vec![Rows { words, ..rows(state, code, count, 9_000) }];
+        let alarm = decide(&seen(vec![store])).alarms.remove(0);
+        alarm.text.next(Locale::of(Language::English)).unwrap()
+    };
+    let told = || Text::new("push-oversold").with("reserved", 3_u64).with("quantity", 1_u64);
+    for (state, code, count, words, expected) in [
+        (RowState::Held, "price_jump", 1, Text::new("w"), &["espelho release stock CAN-01/3 --store a"][..]),
+        (
+            RowState::Held,
+            "many_to_zero",
+            9,
+            Text::new("w"),
+            &[
+                "espelho errors --all --code many_to_zero --store a",
+                "espelho release stock CAN-01/3 --store a",
+                "espelho release --all --code many_to_zero --store a",
+            ],
+        ),
+        (RowState::Held, "price_zero", 2, Text::new("w"), &["espelho ignore stock CAN-01/3 --store a"]),
+        (RowState::Failed, "x y", 2, Text::new("w"), &["espelho errors --all --code 'x y' --store a"]),
+        (
+            RowState::Noted,
+            "oversold",
+            2,
+            told(),
+            &["Restock or cancel orders", "espelho errors --all --code oversold --store a"],
+        ),
+        (
+            RowState::Doubtful,
+            "unprovable",
+            2,
+            Text::new("w"),
+            &["espelho retry stock CAN-01/3 --store a", "espelho ignore stock CAN-01/3 --store a"],
+        ),
+    ] {
+        let next = next_of(state, code, count, words);
+        for words in expected {
+            assert!(next.contains(words), "no {words:?} in {next}");
+        }
+        let is_unbound = |line: &str| line.contains("--all") && !line.contains("--code");
+        assert!(!next.split("espelho ").any(is_unbound), "it would mend other rows too: {next}");
+    }
+}
+
+// withstands: F134
+#[test]
+fn an_alarm_says_in_the_readers_language_how_something_fails_and_keeps_the_words_of_a_library_apart() {
+    let mut down = store("a");
+    down.contact = contact(ContactKind::Unreachable, 60);
+    let alarm = decide(&seen(vec![down])).alarms.remove(0);
+    let said = alarm.text.message(Locale::of(Language::Portuguese));
+    assert!(said.contains("respondeu com HTTP 503") && !said.contains("answered"), "{said}");
+    assert_eq!(alarm.detail, "answered 503");
 }

@@ -434,7 +434,7 @@ fn wish_of(effect: &Effect) -> Option<i64> {
 
 /// The words for levels that are held because too many go to zero at once.
 pub fn many_to_zero(zeroes: usize, above: usize) -> Message {
-    Message::new("many_to_zero", text!("push-many-to-zero", zeroes = zeroes, above = above))
+    Message::new("many_to_zero", text!("push-too-many-to-zero", zeroes = zeroes, above = above))
 }
 
 /// The words for a location that the marketplace does not have.

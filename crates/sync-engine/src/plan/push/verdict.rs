@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use espelho_api_client::Error as ApiError;
 use espelho_model::{
+    next_step::{RowAct, Rows, command_line},
     push::PushState,
     text::{Locale, Text},
 };
@@ -57,10 +58,11 @@ impl Message {
 }
 
 impl Verdict {
-    /// The words for a row, which is named as the command line takes it; `None` where it stays as it is.
-    pub(crate) fn outcome(&self, row: &str, locale: Locale) -> Option<Outcome> {
+    /// The words for a row of a store, which is named as the command line takes it; `None` where it stays as it is.
+    pub(crate) fn outcome(&self, row: &str, store: &str, locale: Locale) -> Option<Outcome> {
         let message = |state, message: &Message| {
-            let text = message.text.clone().with("row", row);
+            let all = command_line(RowAct::Release, Rows::OfCause(&message.code), Some(store));
+            let text = message.text.clone().with("row", row).with("release_all", all);
             let (error, hint) = (text.message(locale), text.next(locale));
             let code = Some(message.code.clone());
             Outcome { state, code, error: Some(error), hint, message: Some(text), result: None }
@@ -101,7 +103,11 @@ mod tests {
     fn what_is_over_is_not_looked_at_again_and_what_is_said_reaches_the_row() {
         let message = Message::new("gave_up", text!("push-gave-up", attempts = 3));
         let hint = |language| {
-            let held = Verdict::Held(message.clone()).outcome("stock A/1 --store loja", Locale::of(language));
+            let held = Verdict::Held(message.clone()).outcome(
+                "stock A/1 --store loja",
+                "loja",
+                Locale::of(language),
+            );
             held.and_then(|held| held.hint).unwrap_or_default()
         };
         let [portuguese, english] = Language::ALL.map(hint);
@@ -121,7 +127,7 @@ mod tests {
         ];
         for (verdict, state, retry_after) in rows {
             assert_eq!(
-                verdict.outcome("x", Locale::default()).map(|outcome| outcome.state),
+                verdict.outcome("x", "loja", Locale::default()).map(|outcome| outcome.state),
                 state,
                 "{verdict:?}"
             );

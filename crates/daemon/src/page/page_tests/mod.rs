@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use espelho_model::text::{Language, Locale};
 use espelho_store::{
-    Action, DeliveryRow, Event, FailureGroup, Figures, Happened, ListedOrder, NewAction, QueuedRow,
-    RowsInTrouble,
+    Action, DeliveryRow, Event, FailureGroup, Figures, Happened, ListedOrder, MirroredLevel, MirroredProduct,
+    NewAction, QueuedRow, RowsInTrouble,
 };
 
 use super::*;
@@ -21,6 +21,8 @@ use crate::{
         wanted_specimen,
     },
 };
+
+mod lists;
 
 const EVIL: &str = "<script>alert(\"1\")</script>'&\u{1b}[2J\u{202e}";
 
@@ -242,85 +244,6 @@ fn filter(pairs: &str) -> Filter {
 }
 
 #[test]
-fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it() {
-    let rows = [
-        error_row("loja-1", "stock", "CAN-01/1", "unknown_sku"),
-        error_row("loja-2", "stock", "CAN-02/1", "unknown_sku"),
-        error_row("loja-1", "order", "000100", "http_500"),
-    ];
-    let reader = reader(Language::Portuguese);
-    let causes = errors(&rows, &[], false, &Filter::default(), &reader).html;
-    assert!(
-        causes.contains("href=\"/erros?causa=unknown_sku\">SKU desconhecido")
-            || causes.contains("href=\"/erros?causa=unknown_sku\">não há X"),
-        "{causes}"
-    );
-    assert!(!causes.contains("espelho retry"), "a page of all causes mends none");
-    let of_one = errors(&rows[..2], &[], false, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
-    for words in [
-        "espelho retry --all --code unknown_sku --store loja-1</code>",
-        "href=\"/historia/product/CAN-01?store=loja-1\">CAN-01</a>",
-        "href=\"/lojas/loja-2\">loja-2</a>",
-        "confira o SKU",
-        "href=\"/erros?store=loja-1\" aria-current=\"true\">unknown_sku ✕",
-    ] {
-        assert!(of_one.contains(words), "no {words:?} in\n{of_one}");
-    }
-    let held = errors(&rows[..2], &[], true, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
-    assert!(held.contains("act=release") && !held.contains("act=retry"), "{held}");
-    assert!(of_one.contains("act=retry") && !of_one.contains("act=release"), "{of_one}");
-    assert!(errors(&[], &[], false, &Filter::default(), &reader).html.contains("nenhum erro"));
-}
-
-#[test]
-fn the_queue_and_the_deliveries_name_what_they_are_about() {
-    let reader = reader(Language::Portuguese);
-    let row = QueuedRow {
-        store: "loja-1".into(),
-        entity: "command".into(),
-        key: "8".into(),
-        state: "held".into(),
-        code: "x".into(),
-        error: EVIL.into(),
-        hint: EVIL.into(),
-        since: Some(at(0)),
-        subject: "000100".into(),
-    };
-    let page = queue(&[row], &filter("state=held"), &reader).html;
-    assert!(page.contains("href=\"/historia/command/8?store=loja-1\">000100</a>"), "{page}");
-    assert!(page.contains("href=\"/fila?state=held\" aria-current=\"true\">") && !page.contains("alert(\""));
-    let delivery = DeliveryRow {
-        id: 7,
-        store: "loja-1".into(),
-        received_at: at(0),
-        event: Some(EVIL.into()),
-        handled_at: None,
-    };
-    let page = deliveries(&[delivery], &Filter::default(), &reader).html;
-    assert!(page.contains(">7<") && page.contains("na fila") && !page.contains("alert(\""), "{page}");
-}
-
-#[test]
-fn late_orders_say_so_and_every_number_links() {
-    let reader = reader(Language::Portuguese);
-    let order = |number: &str, minute| ListedOrder {
-        store: "loja-1".into(),
-        number: number.into(),
-        status: "preparing".into(),
-        total: None,
-        created_at: Some(at(0)),
-        ship_by: Some(at(minute)),
-    };
-    let rows = [order("000100", 1), order("000200", 90)];
-    let page = orders(&rows, &filter("list=dispatch"), at(60), &reader).html;
-    assert_eq!(page.matches("<small>atrasado</small>").count(), 1);
-    assert!(page.contains("href=\"/pedidos/000200?store=loja-1\">000200</a>"));
-    let many: Vec<ListedOrder> = (0..=ROWS).map(|n| order(&format!("{n:06}"), 90)).collect();
-    let page = orders(&many, &Filter::default(), at(60), &reader).html;
-    assert!(page.contains("Só os primeiros 200") && page.len() < 100_000, "{} bytes", page.len());
-}
-
-#[test]
 fn a_search_leads_to_the_only_answer_and_offers_what_is_written_alike() {
     let row = |entity: &str, key: &str| ("loja-1".to_owned(), entity.to_owned(), key.to_owned());
     assert_eq!(only_answer(&[row("order", "1")]).as_deref(), Some("/pedidos/1?store=loja-1"));
@@ -354,7 +277,8 @@ fn knowledge(key: &str) -> Knowledge {
 #[test]
 fn an_order_is_one_timeline_the_newest_first_with_its_labels_and_a_block_for_support() {
     let (knowledge, labels) = (knowledge("000100"), [("9".to_owned(), false), ("8".to_owned(), true)]);
-    let seen = Story { knowledge: &knowledge, order: None, labels: &labels, now: at(60) };
+    let seen =
+        Story { knowledge: &knowledge, order: None, product: None, rows: &[], labels: &labels, now: at(60) };
     let page = story(&seen, &reader(Language::Portuguese)).html;
     for words in [
         "<h1 class=\"page\">pedido 000100",
@@ -371,7 +295,9 @@ fn an_order_is_one_timeline_the_newest_first_with_its_labels_and_a_block_for_sup
     assert!(page.find("o ERP pegou").unwrap() < page.find("marketplace: pago").unwrap());
     assert!(!page.contains("alert(\"") && !page.contains('\u{1b}'));
     let evil = self::knowledge(EVIL);
-    let seen = Story { knowledge: &evil, order: None, labels: &[(EVIL.into(), false)], now: at(60) };
+    let labels = [(EVIL.into(), false)];
+    let seen =
+        Story { knowledge: &evil, order: None, product: None, rows: &[], labels: &labels, now: at(60) };
     let page = story(&seen, &reader(Language::English)).html;
     assert!(
         page.matches("<script").count() == 1 && !page.contains('\u{1b}') && !page.contains("linha do tempo")
@@ -447,41 +373,98 @@ fn what_was_done_says_who_when_before_and_after() {
         command: "espelho release --all --code x".into(),
         before: "a stock A/1\nb stock B/1\nc\nd".into(),
     };
-    let actions = [Action { id: 1, at: at(0), new, after: None, count: None }];
-    let page = acts(&actions, Some(3), &reader(Language::Portuguese)).html;
+    let ended = Action {
+        id: 2,
+        at: at(1),
+        new: NewAction { act: "happened".into(), before: "loja-1 command 8".into(), ..new.clone() },
+        after: Some("ignored".into()),
+        count: Some(3),
+    };
+    let actions = [ended, Action { id: 1, at: at(0), new, after: None, count: None }];
+    let page = acts(&actions, Some(2), &operator(Role::Operator)).html;
     for words in [
         "Feito: 3 registros.",
+        "Aconteceu: encerrar",
+        "loja-1 comando 8",
+        "ignorado",
         "espelho release --all --code x",
-        "a stock A/1 · b stock B/1 · c … +1",
+        "a estoque A/1 · b estoque B/1 · c … +1",
         "interrompido",
     ] {
         assert!(page.contains(words), "no {words:?} in\n{page}");
     }
     assert!(!page.contains("alert(\""));
+    // What the address says is no act of the reader.
+    for (done, reader) in [
+        (Some(1), operator(Role::Operator)),
+        (Some(99), operator(Role::Operator)),
+        (Some(2), reader(Language::Portuguese)),
+        (None, operator(Role::Operator)),
+    ] {
+        assert!(!acts(&actions, done, &reader).html.contains("Feito:"), "{done:?}");
+    }
     assert!(login(EVIL, None, &operator(Role::Viewer)).html.contains("type=\"password\""));
 }
 
-#[test]
-fn a_cause_is_held_where_a_guard_holds_a_row_of_it_in_a_store_that_is_shown() {
-    let group = |store: &str, state: &str, code: &str| RowsInTrouble {
-        store: store.into(),
-        entity: "stock".into(),
+fn queued(state: &str, code: &str) -> QueuedRow {
+    QueuedRow {
+        store: "loja-1".into(),
+        entity: "command".into(),
+        key: "8".into(),
         state: state.into(),
         code: code.into(),
-        rows: 1,
-        since: None,
-        key: "A/1".into(),
-        error: String::new(),
-        hint: String::new(),
-        message: None,
-    };
-    let groups = [group("loja-1", "held", "many_to_zero"), group("loja-2", "failed", "unknown_sku")];
-    for (query, expected) in [
-        ("causa=many_to_zero", true),
-        ("causa=many_to_zero&store=loja-1", true),
-        ("causa=many_to_zero&store=loja-2", false),
-        ("causa=unknown_sku", false),
-    ] {
-        assert_eq!(is_held(&groups, &filter(query)), expected, "{query}");
+        error: "e".into(),
+        hint: "h".into(),
+        since: Some(at(0)),
+        subject: "000100".into(),
     }
+}
+
+#[test]
+fn a_product_shows_its_name_its_price_and_its_stock() {
+    let mut knowledge = knowledge("CAN-01");
+    knowledge.entity = "product".into();
+    let product = MirroredProduct {
+        name: "Caneta azul".into(),
+        unit: "un".into(),
+        price: "19.9".parse().ok(),
+        is_for_sale: Some(true),
+        tiers: vec![(10, "17".parse().ok())],
+        levels: vec![MirroredLevel {
+            location: "1".into(),
+            name: "Depósito".into(),
+            quantity: "7".parse().ok(),
+            reserved: "2".parse().ok(),
+            available: None,
+        }],
+    };
+    let rows = [queued("failed", "x")];
+    let seen = Story {
+        knowledge: &knowledge,
+        order: None,
+        product: Some(&product),
+        rows: &rows,
+        labels: &[],
+        now: at(60),
+    };
+    let page = story(&seen, &reader(Language::Portuguese)).html;
+    for words in [
+        "Caneta azul",
+        "preço R$ 19,90 un",
+        "à venda",
+        "a partir de 10: R$ 17,00",
+        "Depósito: 7 em estoque, 2 reservados, – disponíveis",
+        "Para decidir",
+        "href=\"/acao?act=retry&#38;entity=command&#38;key=8&#38;store=loja-1\"",
+    ] {
+        assert!(page.contains(words), "no {words:?} in\n{page}");
+    }
+}
+
+#[test]
+fn a_page_has_what_its_script_shows_while_no_answer_comes() {
+    let page = shown(&in_trouble(), &reader(Language::Portuguese)).html;
+    assert!(
+        page.contains("data-unknown=\"Estado desconhecido desde\" data-unknown-icon=\"data:image/svg+xml,")
+    );
 }

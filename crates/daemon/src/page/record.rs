@@ -1,0 +1,154 @@
+//! The page of what operators have done, from the record in the database: nothing that it says comes from its address.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    push::PushState,
+    text,
+    text::{Arg, Text, words as catalogue},
+};
+use espelho_store::Action;
+
+use super::{
+    frame::{Fragment, Page, Reader, framed},
+    listing::INTENTS,
+    sheet::{Cell, Sheet},
+    words::{Words, store_address},
+};
+use crate::{acts::Deed, terminal::shown};
+
+/// The rows of a record that are shown.
+const SHOWN: usize = 3;
+
+#[derive(Template)]
+#[template(path = "acts.html", whitespace = "minimize")]
+struct Acts {
+    heading: String,
+    done: Option<String>,
+    sheet: Sheet,
+    none: String,
+}
+
+/// Returns the name of an act.
+pub(super) fn heading(act: &str) -> Text {
+    match (Deed::parse(act), act) {
+        (Some(deed), _) => deed.name(),
+        (None, "replay") => text!("page-mend-replay"),
+        (None, "pause") => text!("page-mend-pause"),
+        (None, _) => text!("page-mend-resume"),
+    }
+}
+
+/// Renders what was done, the newest first; `done` is the number of what the reader has just done, as the address says.
+pub(crate) fn acts(actions: &[Action], done: Option<i64>, reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let columns = [
+        (text!("page-when"), false),
+        (text!("page-who"), false),
+        (text!("page-what"), false),
+        (text!("status-store"), false),
+        (text!("page-count"), true),
+        (text!("page-before"), false),
+        (text!("page-after"), false),
+    ];
+    let mut sheet = Sheet::new(&text!("page-acts"), &columns, words.0);
+    sheet.rows.extend(actions.iter().map(|action| {
+        let store = match action.new.store.as_str() {
+            "" => Cell::new(words.say(&text!("status-all-stores"))),
+            store => Cell::foreign(store).to(store_address(store)),
+        };
+        let under_way = || Cell::new(words.say(&text!("page-cut-short"))).toned("warning");
+        vec![
+            Cell::new(words.0.time(action.at)),
+            Cell::foreign(&action.new.actor),
+            Cell::new(words.say(&heading(&action.new.act))).with_note(Some(shown(&action.new.command))),
+            store,
+            Cell::new(action.count.map_or_else(|| "–".to_owned(), |count| words.number(count))),
+            Cell::new(before(&action.new.act, &action.new.before, words)),
+            action.after.as_deref().map_or_else(under_way, |after| Cell::new(outcome(after, words))),
+        ]
+    }));
+    let page = Acts {
+        heading: words.say(&text!("page-acts")),
+        done: done.and_then(|id| just_done(actions, id, reader)).map(|text| words.say(&text)),
+        none: words.say(&text!("page-no-acts")),
+        sheet,
+    };
+    let title = format!("{} · espelho", page.heading);
+    framed(title, "list", &[Fragment::new("acts", &page)], false, reader)
+}
+
+/// Returns how many rows an act of the reader has changed, by its record; `None` for acts of others and for numbers of none.
+fn just_done(actions: &[Action], id: i64, reader: &Reader) -> Option<Text> {
+    let session = reader.session.as_ref()?;
+    let action = actions.iter().find(|action| action.id == id && action.new.actor == session.name)?;
+    let count = action.count.filter(|_| action.after.is_some())?;
+    Some(text!("page-act-done", count = Arg::from(count)))
+}
+
+/// Returns the first rows of a record.
+fn before(act: &str, before: &str, words: Words) -> String {
+    let lines: Vec<String> = before.lines().take(SHOWN).map(|line| row_words(act, line, words)).collect();
+    let more = before.lines().count().saturating_sub(lines.len());
+    let more = if more > 0 { format!(" … +{more}") } else { String::new() };
+    format!("{}{more}", lines.join(" · "))
+}
+
+/// Returns a row of a record or of a question in the reader's words: its store, then its table or a pause's scope, then the
+/// rest as it is.
+pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
+    let mut parts = line.splitn(3, ' ');
+    let (Some(store), Some(word)) = (parts.next(), parts.next()) else { return shown(line) };
+    let name = match act {
+        _ if Deed::parse(act).is_some() && INTENTS.contains(&word) => words.entity(word),
+        "resume" => words.say(&Text::new(format!("word-pause-{word}"))),
+        _ => return shown(line),
+    };
+    let rest = parts.next().map(|rest| format!(" {}", shown(rest))).unwrap_or_default();
+    format!("{} {name}{rest}", shown(store))
+}
+
+/// Returns the outcome of an act in the reader's words.
+fn outcome(after: &str, words: Words) -> String {
+    let until = after.strip_prefix("paused until ").and_then(|time| time.parse::<DateTime<Utc>>().ok());
+    let text = match (after, until) {
+        (_, Some(until)) => text!("page-after-paused", until = until),
+        ("resumed", _) => text!("page-after-resumed"),
+        ("open", _) => text!("page-delivery-open"),
+        (state, _) if state.parse::<PushState>().is_ok() => catalogue::push_state(state),
+        _ => return shown(after),
+    };
+    words.say(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_in_the_readers_language() {
+        let words = Words(Locale::default());
+        for (act, line, expected) in [
+            ("release", "loja-1 stock A B/1: 3 → 4", "loja-1 estoque A B/1: 3 → 4"),
+            ("happened", "loja-1 command 8", "loja-1 comando 8"),
+            ("resume", "loja-1 push", "loja-1 envio"),
+            ("pause", "loja-1", "loja-1"),
+            ("replay", "loja-1 7 order.paid", "loja-1 7 order.paid"),
+            ("release", "… 20", "… 20"),
+        ] {
+            assert_eq!(row_words(act, line, words), expected);
+        }
+        for (after, expected) in [
+            ("ignored", "ignorado"),
+            ("new", "novo"),
+            ("open", "na fila"),
+            ("resumed", "pausa encerrada"),
+            ("paused until 2026-11-26T12:00:00.000000Z", "em pausa até 26/11/2026 09:00"),
+            ("of a later version", "of a later version"),
+        ] {
+            assert_eq!(outcome(after, words), expected);
+        }
+    }
+}
