@@ -64,7 +64,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0086_consumers_by_sql",
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
-    "0090_search",
+    "0089_search",
 );
 
 /// The second file, beside it.
@@ -118,7 +118,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0086_consumers_by_sql",
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
-    "0090_search",
+    "0089_search",
 );
 
 #[cfg(test)]
