@@ -82,6 +82,7 @@ async fn every_documented_metric_is_there_and_every_metric_is_documented(kind: K
         "espelho_mirror_lag_seconds_bucket{le=\"120\"} ",
         "espelho_tasks_restarted_total{store=\"loja-1\"} 0",
         "espelho_doubtful_intents{store=\"loja-1\"} 0",
+        "espelho_poisoned{store=\"loja-1\"} 0",
         "espelho_doubtful_oldest_age_seconds{store=\"loja-1\"} 0",
         "espelho_missed_hints_total{store=\"loja-1\",event=\"order.invoiced\"} 0",
     ] {

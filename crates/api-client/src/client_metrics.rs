@@ -222,8 +222,13 @@ impl ClientMetrics {
         self.lock().contact.scope().map(|trouble| trouble.abilities).unwrap_or_default()
     }
 
-    pub(crate) fn refused_read(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
-        self.lock().contact.refused_read(before)
+    /// Returns the routes that fail while others work, each with its method, sorted.
+    pub fn failing_routes(&self, at: DateTime<Utc>) -> Vec<String> {
+        self.lock().contact.failing_routes(at).map(|failing| failing.routes).unwrap_or_default()
+    }
+
+    pub(crate) fn read_to_repeat(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
+        self.lock().contact.read_to_repeat(before)
     }
 
     /// Waits until a call fails. Supports one waiter at a time.
@@ -360,7 +365,12 @@ mod tests {
         }
         let (at, failed) = (
             DateTime::UNIX_EPOCH,
-            contact::Outcome::Failed(("/r", "GET"), TroubleKind::Errors, contact::Failure::default()),
+            contact::Outcome::Failed {
+                kind: TroubleKind::Errors,
+                failure: contact::Failure::default(),
+                route: None,
+                read: None,
+            },
         );
         first.contact(Some(failed), at);
         second.go_on_from(&first.counted());

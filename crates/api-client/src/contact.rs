@@ -22,9 +22,9 @@ use crate::{
 /// The most characters of an error's message that are kept.
 const DETAIL: usize = 200;
 
-/// How long a route's errors count after its last failure: longer than the period of the rarest sweep (15 minutes), so
-/// that a route that only a sweep calls stays in trouble between two sweeps.
-const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(20);
+/// How long a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
+/// nobody asks for any more is forgotten.
+const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(5);
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +106,16 @@ pub enum Outcome {
     /// The answer proves the connection and nothing else: a 401.
     Answered,
     /// No usable answer.
-    Failed(Route, TroubleKind, Failure),
+    Failed {
+        /// The kind.
+        kind: TroubleKind,
+        /// How.
+        failure: Failure,
+        /// The route; `None` for a login, without which no route works.
+        route: Option<Route>,
+        /// The request, if it is a read: it can be repeated.
+        read: Option<ApiRequest>,
+    },
     /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
     MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
     /// A login returned a token.
@@ -121,6 +130,8 @@ struct RouteErrors {
     trouble: Trouble,
     /// Whether it failed again after another route had answered: the trouble is this route's, not the marketplace's.
     is_its_own: bool,
+    /// The last read that failed.
+    read: Option<ApiRequest>,
 }
 
 /// The routes that answer with errors while others work.
@@ -164,9 +175,9 @@ impl Contact {
                 self.login = None;
             }
             Outcome::Answered => self.transport = None,
-            Outcome::Failed(route, kind, failure) => {
-                if kind == TroubleKind::Errors {
-                    self.route_failed(route, &failure, at);
+            Outcome::Failed { kind, failure, route, read } => {
+                if let Some(route) = route.filter(|_| kind == TroubleKind::Errors) {
+                    self.route_failed(route, &failure, read, at);
                 }
                 fail(&mut self.transport, kind, failure, at);
             }
@@ -232,13 +243,20 @@ impl Contact {
         Some(Trouble { since, times, abilities, ..latest.clone() })
     }
 
-    /// Returns the read that was refused longest ago for lack of an ability, or `None` if any call was refused for
-    /// that reason since `before`.
-    pub(crate) fn refused_read(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
-        let last = |route: &Route| self.scopes.get(route).map(|trouble| trouble.last);
+    /// Returns the read to repeat, so that the end of a trouble is noticed: of those that were refused for lack of an
+    /// ability, or that fail while other routes work, the one that was tried longest ago; `None` if one was tried since
+    /// `before`.
+    pub(crate) fn read_to_repeat(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
+        let of_scopes = self.refused_reads.iter();
+        let of_scopes = of_scopes.filter_map(|(route, read)| Some((self.scopes.get(route)?.last, read)));
+        let own = self.errors.values().filter(|errors| errors.is_its_own);
+        let of_errors = own.filter_map(|errors| Some((errors.trouble.last, errors.read.as_ref()?)));
         let is_recent = self.scopes.values().any(|trouble| trouble.last >= before);
-        let oldest = self.refused_reads.iter().min_by_key(|(route, _)| last(route));
-        oldest.filter(|_| !is_recent).map(|(_, read)| read.clone())
+        let reads: Vec<_> = of_scopes.chain(of_errors).collect();
+        if is_recent || reads.iter().any(|(last, _)| *last >= before) {
+            return None;
+        }
+        reads.into_iter().min_by_key(|(last, _)| *last).map(|(_, read)| read.clone())
     }
 
     /// Returns all open trouble, at most one of each of the three kinds.
@@ -253,14 +271,14 @@ impl Contact {
     }
 
     /// Records that a route answered with an error. It comes before the failure counts as transport trouble.
-    fn route_failed(&mut self, route: Route, failure: &Failure, at: DateTime<Utc>) {
+    fn route_failed(&mut self, route: Route, failure: &Failure, read: Option<ApiRequest>, at: DateTime<Utc>) {
         let known =
             self.errors.remove(&route).filter(|errors| at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR);
         // Without transport trouble, the latest answer of another route was useful.
         let is_its_own = known.as_ref().is_some_and(|errors| errors.is_its_own || self.transport.is_none());
         let mut trouble = known.map(|errors| errors.trouble);
         fail(&mut trouble, TroubleKind::Errors, failure.clone(), at);
-        self.errors.extend(trouble.map(|trouble| (route, RouteErrors { trouble, is_its_own })));
+        self.errors.extend(trouble.map(|trouble| (route, RouteErrors { trouble, is_its_own, read })));
     }
 
     /// Records that a route accepts calls. The token has the abilities that this route lacked, so they are removed
@@ -304,28 +322,24 @@ impl Outcome {
 
     fn of_error(request: &ApiRequest, error: &Error) -> Option<Self> {
         let route = request.route_and_method();
+        let read = || request.is_read().then(|| request.clone());
         if let Some(Documented::MissingAbilities(abilities)) = error.kind() {
-            let read = request.is_read().then(|| request.clone());
-            return Some(Self::MissingAbilities(route, abilities, read));
+            return Some(Self::MissingAbilities(route, abilities, read()));
         }
+        let failed =
+            |kind| Self::Failed { kind, failure: Failure::of(error), route: Some(route), read: read() };
         Some(match error {
-            Error::Unreachable { .. } | Error::Interrupted { .. } => {
-                Self::Failed(route, TroubleKind::Unreachable, Failure::of(error))
-            }
+            Error::Unreachable { .. } | Error::Interrupted { .. } => failed(TroubleKind::Unreachable),
             Error::Unreadable { .. } | Error::Unexpected { .. } | Error::TooLarge { .. } => {
-                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
+                failed(TroubleKind::Errors)
             }
             Error::Refused { status: 401, .. } => Self::Answered,
-            Error::Refused { status: 429, .. } => {
-                Self::Failed(route, TroubleKind::Throttled, Failure::of(error))
-            }
-            Error::Refused { status: 300..=399 | 408 | 500.., .. } => {
-                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
-            }
+            Error::Refused { status: 429, .. } => failed(TroubleKind::Throttled),
+            Error::Refused { status: 300..=399 | 408 | 500.., .. } => failed(TroubleKind::Errors),
             // A refusal without the document's error envelope comes from a proxy or another server, not from the
             // marketplace.
             Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
-                Self::Failed(route, TroubleKind::Errors, Failure::of(error))
+                failed(TroubleKind::Errors)
             }
             Error::Refused { .. } => Self::Useful(route),
             _ => return None,
@@ -342,13 +356,13 @@ impl Outcome {
             }
             Err(_) => return None,
         };
-        match Self::of_error(request, error) {
+        let kind = match Self::of_error(request, error)? {
             // Without a token nothing works, whatever the reason of the refusal.
-            Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
-                Some(Self::Failed(request.route_and_method(), TroubleKind::Errors, Failure::of(error)))
-            }
-            other => other,
-        }
+            Self::Useful(_) | Self::Answered | Self::MissingAbilities(..) => TroubleKind::Errors,
+            Self::Failed { kind, .. } => kind,
+            other @ (Self::LoginAccepted | Self::LoginRefused(..)) => return Some(other),
+        };
+        Some(Self::Failed { kind, failure: Failure::of(error), route: None, read: None })
     }
 }
 
@@ -408,7 +422,7 @@ mod tests {
     }
 
     fn failed(kind: TroubleKind) -> Outcome {
-        Outcome::Failed(ORDERS, kind, Failure::default())
+        Outcome::Failed { kind, failure: Failure::default(), route: Some(ORDERS), read: None }
     }
 
     /// Checks the open trouble at the end (kind, start in seconds, failures) and the time of the last useful answer.
@@ -460,9 +474,33 @@ mod tests {
 
     // withstands: F094
     #[test]
+    fn a_login_that_fails_is_no_routes_trouble() {
+        let request = ApiRequest::post("/api/integration/auth", &[]);
+        let source = Error::Refused {
+            request: request.describe(),
+            read: false,
+            status: 503,
+            refusal: Box::default(),
+            after: None,
+        };
+        let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });
+        let outcome = Outcome::of_login(&request, &failed).unwrap();
+        assert!(
+            matches!(outcome, Outcome::Failed { kind: TroubleKind::Errors, route: None, .. }),
+            "{outcome:?}"
+        );
+    }
+
+    // withstands: F094
+    #[test]
     fn a_route_that_fails_while_others_answer_is_in_trouble_until_it_answers() {
         type Expected = Option<(i64, &'static [&'static str])>;
-        let failed = |route| Outcome::Failed(route, TroubleKind::Errors, Failure::default());
+        let failed = |route: Route| Outcome::Failed {
+            kind: TroubleKind::Errors,
+            failure: Failure::default(),
+            route: Some(route),
+            read: (route == STOCK).then(|| ApiRequest::get(STOCK.0, &[])),
+        };
         let useful = Outcome::Useful;
         let check = |outcomes: &[(i64, Outcome)], now: i64, expected: Expected| {
             let mut contact = Contact::default();
@@ -480,18 +518,26 @@ mod tests {
         check(&[(1, failed(STOCK)), (2, failed(ORDERS)), (3, failed(STOCK)), (4, useful(ORDERS))], 5, None);
         let dead = [(1, failed(STOCK)), (2, useful(ORDERS)), (3, failed(STOCK)), (4, useful(ORDERS))];
         check(&dead, 5, Some((1, &["GET /stock"])));
-        check(&dead, 3 + 1_200, Some((1, &["GET /stock"])));
-        check(&dead, 3 + 1_201, None);
+        check(&dead, 3 + 300, Some((1, &["GET /stock"])));
+        check(&dead, 3 + 301, None);
         let with = |more: &[(i64, Outcome)]| [&dead[..], more].concat();
         check(&with(&[(5, useful(STOCK))]), 6, None);
         check(&with(&[(5, Outcome::MissingAbilities(STOCK, vec!["a".to_owned()], None))]), 6, None);
         check(&with(&[(5, Outcome::Answered)]), 6, Some((1, &["GET /stock"])));
         let two = with(&[(5, failed(PRICES)), (6, useful(ORDERS)), (7, failed(PRICES))]);
         check(&two, 8, Some((1, &["GET /prices", "GET /stock"])));
-        // Two failures half an hour apart are not one run.
+        // Two failures long apart are not one run.
         check(&[(1, failed(STOCK)), (2, useful(ORDERS)), (2_000, failed(STOCK))], 2_001, None);
-        let refused = Outcome::Failed(STOCK, TroubleKind::Unreachable, Failure::default());
-        check(&[(1, refused.clone()), (2, useful(ORDERS)), (3, refused)], 4, None);
+        let of = |kind, route| Outcome::Failed { kind, failure: Failure::default(), route, read: None };
+        for other in [of(TroubleKind::Unreachable, Some(STOCK)), of(TroubleKind::Errors, None)] {
+            check(&[(1, other.clone()), (2, useful(ORDERS)), (3, other)], 4, None);
+        }
+        let mut contact = Contact::default();
+        dead.iter().for_each(|(second, outcome)| contact.note(outcome.clone(), at(*second)));
+        assert_eq!(contact.read_to_repeat(at(3)), None, "it was tried just now");
+        assert_eq!(contact.read_to_repeat(at(4)), Some(ApiRequest::get(STOCK.0, &[])));
+        contact.note(useful(STOCK), at(5));
+        assert_eq!(contact.read_to_repeat(at(9)), None);
     }
 
     #[test]
@@ -509,16 +555,16 @@ mod tests {
         let mut contact = Contact::default();
         let read = ApiRequest::get(STOCK.0, &[]);
         contact.note(Outcome::MissingAbilities(STOCK, vec!["a".into()], Some(read.clone())), at(10));
-        assert_eq!(contact.refused_read(at(10)), None);
-        assert_eq!(contact.refused_read(at(11)), Some(read.clone()));
+        assert_eq!(contact.read_to_repeat(at(10)), None);
+        assert_eq!(contact.read_to_repeat(at(11)), Some(read.clone()));
         // Of several routes, the one refused longest ago comes first, and never two at once.
         let other = ApiRequest::get(PRICES.0, &[]);
         contact.note(Outcome::MissingAbilities(PRICES, vec!["b".into()], Some(other.clone())), at(12));
-        assert_eq!((contact.refused_read(at(12)), contact.refused_read(at(13))), (None, Some(read)));
+        assert_eq!((contact.read_to_repeat(at(12)), contact.read_to_repeat(at(13))), (None, Some(read)));
         contact.note(Outcome::Useful(STOCK), at(13));
-        assert_eq!(contact.refused_read(at(99)), Some(other));
+        assert_eq!(contact.read_to_repeat(at(99)), Some(other));
         contact.note(Outcome::Useful(PRICES), at(14));
-        assert_eq!(contact.refused_read(at(99)), None);
+        assert_eq!(contact.read_to_repeat(at(99)), None);
     }
 
     #[test]
@@ -532,7 +578,7 @@ mod tests {
         };
         let said = r#"{"success":false,"message_code":"X","description":"palavras"}"#;
         let kind = |outcome: Option<Outcome>| match outcome {
-            Some(Outcome::Failed(_, kind, _)) => kind.as_str(),
+            Some(Outcome::Failed { kind, .. }) => kind.as_str(),
             Some(Outcome::Useful(_)) => "useful",
             Some(Outcome::Answered) => "answered",
             Some(Outcome::MissingAbilities(..)) => "scope",

@@ -118,11 +118,12 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Repeats a read that was refused for lack of an ability, if no call was refused for that since `before`. An
-    /// accepted answer ends the trouble
-    /// ([`ClientMetrics::missing_abilities`](crate::client_metrics::ClientMetrics::missing_abilities)).
-    pub async fn repeat_refused_read(self, before: DateTime<Utc>) {
-        if let Some(request) = self.metrics().refused_read(before) {
+    /// Repeats a read that was refused for lack of an ability, or that fails while other routes work, if none of them was
+    /// tried since `before`. A useful answer ends the trouble
+    /// ([`ClientMetrics::missing_abilities`](crate::client_metrics::ClientMetrics::missing_abilities),
+    /// [`ClientMetrics::failing_routes`](crate::client_metrics::ClientMetrics::failing_routes)).
+    pub async fn repeat_failed_read(self, before: DateTime<Utc>) {
+        if let Some(request) = self.metrics().read_to_repeat(before) {
             // The contact record gets the outcome.
             let _ = self.send(&request, |_| Ok(())).await;
         }

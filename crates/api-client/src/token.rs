@@ -144,6 +144,13 @@ impl TokenKeeper {
             let waiting = watch::idle();
             let _one_at_a_time = keeper.renewing.lock().await;
             drop(waiting);
+            // Others go on with the token that is stored, however long the login takes.
+            if keeper.cached().is_none()
+                && let Ok(Some(record)) = keeper.token_store.load().await
+                && !keeper.has_expired(&record)
+            {
+                keeper.cache(record);
+            }
             let issued = keeper.try_to_log_in(LoginReason::Renewal).await?;
             keeper.keep(issued).await.map(drop)
         })
@@ -174,9 +181,6 @@ impl TokenKeeper {
         if let Some(record) = self.cached().filter(|record| usable(record)) {
             return Ok(record);
         }
-        if let Some(error) = self.refused_since(refusals) {
-            return Err(error);
-        }
         let kept =
             self.token_store.load().await.map_err(|source| Error::TokenStore { action: "read", source })?;
         let reason = match &kept {
@@ -187,6 +191,9 @@ impl TokenKeeper {
             }
             Some(_) => LoginReason::Renewal,
         };
+        if let Some(error) = self.refused_since(refusals) {
+            return Err(error);
+        }
         self.log_in(reason, kept).await
     }
 

@@ -122,7 +122,10 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
     let (written, command) = write(reading, store, intent).await?;
     let longest = match args.wait {
         Some(seconds) => Some(Duration::from_secs(seconds.into())),
-        None => (!args.no_wait && std::io::stdout().is_terminal()).then_some(wait::LONGEST),
+        None => (!args.no_wait && std::io::stdout().is_terminal()).then_some(match deed {
+            Deed::TestDelivery => wait::LONGEST_TEST,
+            _ => wait::LONGEST,
+        }),
     };
     let became = match longest {
         Some(longest) => wait::wait(reading, &written, longest).await?,
@@ -175,7 +178,6 @@ async fn write(
     store: StoreKey,
     intent: Intent,
 ) -> Result<(Written, Option<i64>), espelho_store::Error> {
-    let begun_at = reading.clock.now();
     match intent {
         Intent::Rows(rows) => {
             let (intent, keys) = match &rows {
@@ -189,13 +191,16 @@ async fn write(
                 }
             };
             rows.write(&reading.store, &store).await?;
-            Ok((Written { store, intent, keys, begun_at, is_test_delivery: false }, None))
+            Ok((Written { store, intent, keys, last_test_before: None }, None))
         }
         Intent::Command { kind, key, data } => {
+            let last_test_before = match kind {
+                CommandKind::WebhookTest => Some(wait::last_test_delivery(reading, &store, 0).await?),
+                _ => None,
+            };
             let id = reading.store.commands().command(&store, kind, &key, Some(data.to_string())).await?;
             let (intent, keys) = (IntentKind::Command, vec![id.to_string()]);
-            let is_test_delivery = kind == CommandKind::WebhookTest;
-            Ok((Written { store, intent, keys, begun_at, is_test_delivery }, Some(id)))
+            Ok((Written { store, intent, keys, last_test_before }, Some(id)))
         }
     }
 }

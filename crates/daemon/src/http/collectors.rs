@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::{client_metrics::Timings, limit::Lane};
 use espelho_model::watch::Watch;
-use espelho_store::{IntentCounts, Store};
+use espelho_store::{IntentCounts, POISONED, RowsInTrouble, Store};
 use espelho_sync_engine::plan::alarms::State as Verdict;
 
 use super::{State, traffic};
@@ -80,6 +80,7 @@ async fn wanted(text: &mut Exposition, state: &State) -> Result<(), espelho_stor
     let now = state.clock.now();
     intents(text, &known, (&undone, &done), now);
     doubtful(text, &known, &undone, now);
+    poisoned(text, &known, &state.store.overview().rows_in_trouble().await?);
     Ok(())
 }
 
@@ -139,6 +140,16 @@ fn doubtful(text: &mut Exposition, known: &BTreeSet<&str>, undone: &Undone, now:
     each.iter().for_each(|(store, (rows, _))| family.line(&[store], *rows as f64));
     let mut family = text.family(&list::DOUBTFUL_OLDEST_AGE);
     each.iter().for_each(|(store, (_, age))| family.line(&[store], *age as f64));
+}
+
+/// Writes what is set aside. Each store has its line from the start.
+fn poisoned(text: &mut Exposition, known: &BTreeSet<&str>, troubled: &[RowsInTrouble]) {
+    let mut each: BTreeMap<&str, u64> = known.iter().map(|store| (*store, 0)).collect();
+    for rows in troubled.iter().filter(|rows| rows.code == POISONED) {
+        *each.entry(shown_as(&rows.store, known)).or_default() += rows.rows;
+    }
+    let mut family = text.family(&list::POISONED);
+    each.iter().for_each(|(store, rows)| family.line(&[store], *rows as f64));
 }
 
 fn budgets(text: &mut Exposition, state: &State) {
@@ -279,6 +290,29 @@ mod tests {
             let lines = lines.collect::<String>();
             assert!(text.contains(&format!(" gauge\n{lines}")), "no {lines} in\n{text}");
         }
+    }
+
+    #[test]
+    fn what_is_set_aside_is_counted_for_each_store_whatever_its_state() {
+        let rows = |store: &str, state: &str, code: &str, rows| RowsInTrouble {
+            store: store.to_owned(),
+            state: state.to_owned(),
+            code: code.to_owned(),
+            rows,
+            ..RowsInTrouble::default()
+        };
+        let troubled = [
+            rows("b", "failed", "poisoned", 2),
+            rows("b", "waiting", "poisoned", 1),
+            rows("b", "failed", "unknown_sku", 9),
+        ];
+        let mut text = Exposition::default();
+        poisoned(&mut text, &BTreeSet::from(["a", "b"]), &troubled);
+        let text = text.into_text();
+        assert!(
+            text.ends_with("espelho_poisoned{store=\"a\"} 0\nespelho_poisoned{store=\"b\"} 3\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -82,6 +82,8 @@ metrics! {
         "Rows whose outcome cannot be proved; 0 where there are none.";
     DOUBTFUL_OLDEST_AGE: Gauge "espelho_doubtful_oldest_age_seconds" ["store"]
         "How old the oldest row is whose outcome cannot be proved; 0 where there are none.";
+    POISONED: Gauge "espelho_poisoned" ["store"]
+        "What is set aside because the work on it ended the process or panicked; 0 where there is none.";
     EFFECTS_SETTLED: Counter "espelho_effects_settled_total" ["store", "kind", "as"]
         "Effects whose answer was lost, by kind (stock.set, price.step, the kinds of commands), and what reading proved: \
          confirmed, refuted or doubtful (once it happens).";

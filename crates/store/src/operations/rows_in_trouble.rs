@@ -60,7 +60,7 @@ pub(crate) const FISCAL: &str = "SELECT store, \
 const USUAL_DAYS: i64 = 7;
 
 /// Rows of one table and store with the same state and cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowsInTrouble {
     /// The store.
     pub store: String,

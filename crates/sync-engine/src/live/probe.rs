@@ -72,17 +72,18 @@ impl<'c> Probe<'c> {
         }
     }
 
-    /// Repeats a read that was refused for a missing ability. If an ability in `lacked` is no longer missing, retries
-    /// what failed without it, even if another request found that out.
+    /// Repeats a read that was refused for a missing ability, or that fails while other routes work. If an ability or a
+    /// route in `lacked` is there again, retries what failed without it, even if another request found that out.
     async fn probe_abilities(&self, lacked: &mut Vec<String>) {
         let metrics = self.context.client.metrics();
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
         let before = self.context.clock.now() - proves(client.limiter().per_minute());
         tokio::select! {
-            () = client.requests().repeat_refused_read(before) => (),
+            () = client.requests().repeat_failed_read(before) => (),
             () = self.context.stop.cancelled() => return,
         }
-        let missing = metrics.missing_abilities();
+        let mut missing = metrics.missing_abilities();
+        missing.extend(metrics.failing_routes(self.context.clock.now()));
         if has_regained(lacked, &missing) {
             self.retry_what_failed();
             self.retry_failed_rows().await;

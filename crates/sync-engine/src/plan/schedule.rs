@@ -117,9 +117,6 @@ impl Cadence {
 const FAR: TimeDelta = TimeDelta::days(366);
 /// When a failed sweep is retried, if its own time is later.
 const AFTER_FAILURE: Duration = Duration::from_secs(300);
-/// The wait before the first sweep of the newest orders: a new store's first pass lists its first page meanwhile, and
-/// orders that are on it are read once.
-const AFTER_FIRST_PAGE: Duration = Duration::from_secs(5);
 /// The wait after a start before the webhook is tested: its first login may have registered another address.
 const FIRST_TEST: Duration = Duration::from_secs(60);
 /// First tests are spread over this time after that, by the store's name: thousands of stores may start at once.
@@ -189,7 +186,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A sweep that has succeeded before keeps its time; all others are due at once, or soon. The webhook test follows each
+    /// A sweep that has succeeded before keeps its time; all others are due at once. The webhook test follows each
     /// start after a short wait, whenever the last one was: what it proved may have ended with the change that the
     /// start was for. Each store has its own pace, up to a tenth slower than configured, so that a thousand stores do
     /// not call in step.
@@ -219,7 +216,6 @@ impl Schedule {
                         first.min(cadences[sweep as usize].period(now.wall))
                     }
                     Some(last) => cadences[sweep as usize].due_in(*last, now.wall),
-                    None if sweep == Sweep::NewOrders => AFTER_FIRST_PAGE,
                     None => Duration::ZERO,
                 }
         });

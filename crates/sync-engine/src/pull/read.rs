@@ -127,7 +127,8 @@ impl<'c, P: Pull> Reader<'c, P> {
         rows.retain(|row| !self.unwritten.contains(&row.key));
         self.unwritten = rows.iter().map(|row| row.key.clone()).collect();
         permit.keep(rows.len());
-        let reading = self.context.being_read.begin(P::RESOURCE, &rows);
+        let requested = if self.options.dry_run { &[][..] } else { &rows };
+        let reading = self.context.being_read.begin(P::RESOURCE, requested);
         let details = if self.options.dry_run {
             kept.counts.changed = rows.len() as u64;
             Details::default()

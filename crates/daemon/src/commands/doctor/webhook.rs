@@ -8,19 +8,26 @@ use serde_json::Value;
 use super::{
     access::{Access, Silence},
     facts::StoreFacts,
-    finding::Finding,
+    finding::{Finding, State},
 };
-use crate::local;
+use crate::{config::WebhookConfig, local};
 
 /// Checks whether the next login would take the webhook away from its registered address.
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     let config = store.config;
     let Some(webhook) = &config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
-    // Deliveries to another path are no delivery of this store.
     let wanted = format!("/webhooks/{}", config.key);
-    if path_of(&webhook.public_url) != wanted {
-        return Finding::yellow(text!("doctor-webhook-path", address = &webhook.public_url, path = wanted));
+    let registered = registered(store, webhook).await;
+    let is_well = registered.state <= State::Unknown && !registered.is_open;
+    // Deliveries to another path are no delivery of this store, unless a proxy changes the path.
+    match is_well && path_of(&webhook.public_url) != wanted {
+        true => Finding::yellow(text!("doctor-webhook-path", address = &webhook.public_url, path = wanted)),
+        false => registered,
     }
+}
+
+async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding {
+    let config = store.config;
     if webhook.secret.is_some() {
         return Finding::absent(text!("doctor-webhook-by-hand", address = &webhook.public_url));
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
 use espelho_store::{Answer, DeliverySelection, Error, IntentKind};
 
@@ -14,6 +13,8 @@ use crate::local;
 
 /// How long a person waits for an answer who names no time.
 pub(super) const LONGEST: Duration = Duration::from_secs(5);
+/// The same for a test delivery, which the marketplace queues.
+pub(super) const LONGEST_TEST: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The number of rows of a file that are waited for one by one.
 const MOST_ROWS: usize = 500;
@@ -26,9 +27,8 @@ pub(super) struct Written {
     pub(super) store: StoreKey,
     pub(super) intent: IntentKind,
     pub(super) keys: Vec<String>,
-    /// When the command began.
-    pub(super) begun_at: DateTime<Utc>,
-    pub(super) is_test_delivery: bool,
+    /// For a test delivery: the number of the last one that the inbox had before.
+    pub(super) last_test_before: Option<i64>,
 }
 
 /// Waits until the rows are answered, at most so long.
@@ -45,9 +45,10 @@ pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration
         reading.clock.sleep(LOOK_EVERY).await;
     };
     match &became {
-        Became::Row(Answer { state: Some(PushState::Done), .. }) if written.is_test_delivery => {
-            await_test_delivery(reading, written, end).await
-        }
+        Became::Row(Answer { state: Some(PushState::Done), .. }) => match written.last_test_before {
+            Some(last) => await_test_delivery(reading, &written.store, last, end).await,
+            None => Ok(became),
+        },
         _ => Ok(became),
     }
 }
@@ -55,17 +56,32 @@ pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration
 /// Waits until a test delivery is in the inbox, at most until `end`. A delivery with a wrong signature is not kept there.
 async fn await_test_delivery(
     reading: &Reading,
-    Written { store, begun_at, .. }: &Written,
+    store: &StoreKey,
+    last_before: i64,
     end: Duration,
 ) -> Result<Became, Error> {
-    let event = Some(TEST_DELIVERY.to_owned());
-    let tests = DeliverySelection { since: Some(*begun_at), event, ..DeliverySelection::default() };
     loop {
-        let has_arrived = !reading.store.inbox().deliveries(store, &tests, 0).await?.is_empty();
+        let has_arrived = last_test_delivery(reading, store, last_before).await? > last_before;
         if has_arrived || reading.clock.monotonic() >= end {
             return Ok(Became::Tested { has_arrived });
         }
         reading.clock.sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Returns the number of the last test delivery in the inbox, after the one with the number `last`.
+pub(super) async fn last_test_delivery(
+    reading: &Reading,
+    store: &StoreKey,
+    mut last: i64,
+) -> Result<i64, Error> {
+    let tests = DeliverySelection { event: Some(TEST_DELIVERY.to_owned()), ..DeliverySelection::default() };
+    loop {
+        let deliveries = reading.store.inbox().deliveries(store, &tests, last).await?;
+        match deliveries.last() {
+            Some(delivery) => last = delivery.id,
+            None => return Ok(last),
+        }
     }
 }
 

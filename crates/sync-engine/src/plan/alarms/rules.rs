@@ -311,7 +311,8 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
             text!("alarm-late-rows", store = name.as_str(), count = count, span = age(at, oldest)),
         )
     });
-    let is_reading = !paused::holds(store, Activity::Pull, at);
+    // What a failing route holds up has that cause.
+    let is_reading = !paused::holds(store, Activity::Pull, at) && store.failing_routes.is_none();
     let is_complete = store.complete_at.is_some() && is_reading;
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
         let since = sweep.succeeded_at.max(held_since)?;
