@@ -40,6 +40,10 @@ pub(crate) struct Asked {
     pub(crate) only: String,
     /// The minutes of a pause.
     pub(crate) minutes: String,
+    /// The state of the row that the question was about.
+    pub(crate) state: String,
+    /// The number of rows of a cause that the question was about.
+    pub(crate) count: String,
 }
 
 /// An act on rows of the ERP.
@@ -122,10 +126,11 @@ impl Deed {
         Self::ALL.into_iter().find(|deed| deed.word() == word)
     }
 
-    /// Returns the question before it, to which a button is the answer. A row in doubt may have happened already.
-    fn question(self, rows: usize, is_in_doubt: bool) -> Text {
+    /// Returns the question before it, to which a button is the answer. What may have happened already is sent again
+    /// only by somebody who has looked.
+    fn question(self, rows: usize, may_have_happened: bool) -> Text {
         match self {
-            Self::Retry if is_in_doubt => text!("page-act-resend", count = rows),
+            Self::Retry | Self::BringBack if may_have_happened => text!("page-act-resend", count = rows),
             Self::Retry => text!("page-act-retry", count = rows),
             Self::Release => text!("page-act-release", count = rows),
             Self::Ignore => text!("page-act-ignore", count = rows),
@@ -167,6 +172,10 @@ pub(crate) struct Act {
     stores: Vec<StoreKey>,
     /// The store, if the form names one.
     store: Option<StoreKey>,
+    /// The state of the row that was asked about, if the form says it.
+    asked_state: Option<PushState>,
+    /// The number of rows of a cause that were asked about, if the form says it.
+    asked_count: Option<usize>,
     /// The command line that does the same.
     pub(crate) command: String,
 }
@@ -178,6 +187,18 @@ pub(crate) struct Preview {
     pub(crate) count: usize,
     /// The first of the rows.
     pub(crate) rows: Vec<String>,
+    /// The state of the row, if it is one.
+    pub(crate) state: Option<PushState>,
+    /// Tells whether the rows are all that have one cause.
+    pub(crate) is_of_cause: bool,
+}
+
+/// The rows of a decision, as they are now.
+#[derive(Default)]
+struct Concerned {
+    rows: Vec<DecidedRow>,
+    /// The state of the row, if it is one.
+    state: Option<PushState>,
 }
 
 impl Act {
@@ -209,19 +230,32 @@ impl Act {
             return None;
         }
         let command = command(&what, word, store.as_ref(), &asked.only);
-        Some(Self { what, word, stores, store, command })
+        let (asked_state, asked_count) = (asked.state.parse().ok(), asked.count.parse().ok());
+        Some(Self { what, word, stores, store, asked_state, asked_count, command })
     }
 
     /// Returns what the act would concern now.
     pub(crate) async fn preview(&self, store: &Store, clock: &dyn Clock) -> Result<Preview, Error> {
+        let concerned = self.rows(store).await?;
+        self.preview_of(&concerned, store, clock).await
+    }
+
+    async fn preview_of(
+        &self,
+        Concerned { rows, state }: &Concerned,
+        store: &Store,
+        clock: &dyn Clock,
+    ) -> Result<Preview, Error> {
         let (count, rows, question) = match &self.what {
             What::One { deed, .. } | What::OfCause { deed, .. } => {
-                let (rows, is_in_doubt) = self.rows(store).await?;
+                // A command that was in doubt when it was ended is brought back like any other.
+                let may_have_happened = *state == Some(PushState::Doubtful)
+                    || *deed == Deed::BringBack && rows.iter().any(|row| row.intent == IntentKind::Command);
                 let mut names = Vec::new();
                 for row in rows.iter().take(NAMED) {
                     names.push(format!("{}{}", named(row), change_of(store, row).await?));
                 }
-                (rows.len(), names, deed.question(rows.len(), is_in_doubt))
+                (rows.len(), names, deed.question(rows.len(), may_have_happened))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -253,12 +287,23 @@ impl Act {
         };
         let mut rows: Vec<String> = rows;
         rows.truncate(NAMED);
-        Ok(Preview { question, count, rows })
+        let is_of_cause = matches!(&self.what, What::OfCause { .. });
+        Ok(Preview { question, count, rows, state: *state, is_of_cause })
     }
 
-    /// Does it, and records it: who, when, and what was so before and after. Returns the number of the record.
-    pub(crate) async fn perform(&self, store: &Store, clock: &dyn Clock, actor: &str) -> Result<i64, Error> {
-        let preview = self.preview(store, clock).await?;
+    /// Does it, and records it: who, when, and what was so before and after. Returns the number of the record;
+    /// `None` if the rows are no longer those that the question was about.
+    pub(crate) async fn perform(
+        &self,
+        store: &Store,
+        clock: &dyn Clock,
+        actor: &str,
+    ) -> Result<Option<i64>, Error> {
+        let concerned = self.rows(store).await?;
+        if !self.is_as_asked(&concerned) {
+            return Ok(None);
+        }
+        let preview = self.preview_of(&concerned, store, clock).await?;
         let more = preview.count.saturating_sub(preview.rows.len());
         let more = (more > 0).then(|| format!("… {more}"));
         let before: Vec<String> = preview.rows.into_iter().chain(more).collect();
@@ -270,17 +315,35 @@ impl Act {
             before: before.join("\n"),
         };
         let id = store.actions().begin(&action).await?;
-        let (count, after) = self.done(store, clock, actor).await?;
+        let (count, after) = self.done(&concerned.rows, store, clock, actor).await?;
         store.actions().end(id, &after, count).await?;
         tracing::info!(actor, command = self.command, rows = count, "an operator acted on the page");
-        Ok(id)
+        Ok(Some(id))
     }
 
-    async fn done(&self, store: &Store, clock: &dyn Clock, actor: &str) -> Result<(u64, String), Error> {
+    /// Tells whether the rows are those that the question was about: the row in the state that it had, and no more rows
+    /// of a cause than were shown. A deed that fits one state alone says itself which state was asked about.
+    fn is_as_asked(&self, Concerned { rows, state }: &Concerned) -> bool {
+        match &self.what {
+            What::One { deed, .. } => state.is_none_or(|state| match self.asked_state {
+                Some(asked) => asked == state,
+                None => matches!(deed, Deed::Release | Deed::Happened | Deed::BringBack),
+            }),
+            What::OfCause { .. } => self.asked_count.is_some_and(|asked| rows.len() <= asked),
+            What::Replay(_) | What::Pause { .. } | What::Resume { .. } => true,
+        }
+    }
+
+    async fn done(
+        &self,
+        rows: &[DecidedRow],
+        store: &Store,
+        clock: &dyn Clock,
+        actor: &str,
+    ) -> Result<(u64, String), Error> {
         Ok(match &self.what {
             What::One { deed, .. } | What::OfCause { deed, .. } => {
-                let (rows, _) = self.rows(store).await?;
-                let count = decisions::decide(store, deed.decision(), &rows).await?;
+                let count = decisions::decide(store, deed.decision(), rows).await?;
                 (count as u64, deed.decision().makes().0.as_str().to_owned())
             }
             What::Replay(selection) => {
@@ -306,27 +369,30 @@ impl Act {
         })
     }
 
-    /// Returns the rows of a decision as they are now, and whether nothing proves what became of them.
-    async fn rows(&self, store: &Store) -> Result<(Vec<DecidedRow>, bool), Error> {
+    /// Returns the rows of a decision as they are now; none for other acts.
+    async fn rows(&self, store: &Store) -> Result<Concerned, Error> {
         match &self.what {
             What::One { deed, intent, key } => {
-                let (mut rows, mut is_in_doubt) = (Vec::new(), false);
+                let mut concerned = Concerned::default();
+                // One row is a row of one store.
                 for of in &self.stores {
                     let answer = store.intents().answer_of(of.as_str(), *intent, key).await?;
                     let state = answer.and_then(|answer| answer.state);
-                    if state.is_some_and(|state| deed.fits(state)) {
-                        is_in_doubt |= state == Some(PushState::Doubtful);
-                        rows.push(DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() });
+                    if let Some(state) = state.filter(|state| deed.fits(*state)) {
+                        concerned.state = Some(state);
+                        let row = DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() };
+                        concerned.rows.push(row);
                     }
                 }
-                Ok((rows, is_in_doubt))
+                Ok(concerned)
             }
             What::OfCause { deed, code } => {
                 let (stores, with_unknown_stores) = (&self.stores[..], self.store.is_none());
                 let selection = Selection { stores, with_unknown_stores, intent: None, code: Some(code) };
-                Ok((decisions::selected(store, deed.decision(), selection).await?, false))
+                let rows = decisions::selected(store, deed.decision(), selection).await?;
+                Ok(Concerned { rows, state: None })
             }
-            _ => Ok((Vec::new(), false)),
+            _ => Ok(Concerned::default()),
         }
     }
 }
@@ -436,6 +502,8 @@ mod tests {
                 "delivery" => &mut asked.delivery,
                 "only" => &mut asked.only,
                 "minutes" => &mut asked.minutes,
+                "state" => &mut asked.state,
+                "count" => &mut asked.count,
                 other => panic!("{other}"),
             };
             value.clone_into(field);
@@ -518,6 +586,47 @@ mod tests {
     }
 
     #[test]
+    fn an_act_is_done_to_the_rows_that_were_asked_about_and_to_no_others() {
+        use PushState::{Doubtful, Failed, Held, Ignored};
+        const ONE: &str = "entity=command&key=8&store=loja-1";
+        let known = [StoreKey::new("loja-1").unwrap()];
+        let row = DecidedRow { store: "loja-1".into(), intent: IntentKind::Command, key: "8".into() };
+        for (form, state, rows, expected) in [
+            (format!("act=retry&{ONE}&state=failed"), Some(Failed), 1, true),
+            (format!("act=retry&{ONE}&state=failed"), Some(Doubtful), 1, false),
+            (format!("act=retry&{ONE}&state=doubtful"), Some(Doubtful), 1, true),
+            (format!("act=retry&{ONE}"), Some(Failed), 1, false),
+            (format!("act=ignore&{ONE}&state=held"), Some(Failed), 1, false),
+            (format!("act=release&{ONE}"), Some(Held), 1, true),
+            (format!("act=happened&{ONE}"), Some(Doubtful), 1, true),
+            (format!("act=bring_back&{ONE}"), Some(Ignored), 1, true),
+            // Nothing is left to be done.
+            (format!("act=retry&{ONE}&state=failed"), None, 0, true),
+            ("act=release&causa=x&count=2".to_owned(), None, 2, true),
+            ("act=release&causa=x&count=2".to_owned(), None, 1, true),
+            ("act=release&causa=x&count=2".to_owned(), None, 3, false),
+            ("act=release&causa=x".to_owned(), None, 1, false),
+        ] {
+            let act = Act::read(&asked(&form), &known).unwrap();
+            let concerned = Concerned { rows: vec![row.clone(); rows], state };
+            assert_eq!(act.is_as_asked(&concerned), expected, "{form} {rows}");
+        }
+    }
+
+    #[test]
+    fn what_may_have_happened_is_sent_again_by_a_question_of_its_own() {
+        for (deed, may_have_happened, expected) in [
+            (Deed::Retry, false, "Tentar de novo"),
+            (Deed::Retry, true, "Enviar de novo"),
+            (Deed::BringBack, false, "Trazer de volta"),
+            (Deed::BringBack, true, "Enviar de novo"),
+        ] {
+            let question = deed.question(1, may_have_happened).message(Locale::default());
+            assert!(question.starts_with(expected), "{question}");
+        }
+    }
+
+    #[test]
     fn every_command_line_that_is_shown_is_one_that_the_command_line_takes() {
         for form in [
             "act=retry&causa=unknown_sku",
@@ -525,6 +634,7 @@ mod tests {
             "act=happened&entity=command&key=8&store=loja-1",
             "act=bring_back&causa=x",
             "act=bring_back&entity=stock&key=A/1&store=loja-1",
+            "act=release&entity=stock&key=-10/1&store=loja-1",
             "act=replay&event=order.paid",
             "act=pause&minutes=60&store=loja-1",
             "act=resume&only=push",

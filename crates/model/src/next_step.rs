@@ -56,11 +56,15 @@ pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String 
         (RowAct::Look, Rows::OfCause(_)) => "errors",
         (RowAct::Look, Rows::One { .. }) => "explain",
     };
+    let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     let rows = match rows {
+        // A key that looks like an option stands where none is read any more.
+        Rows::One { entity, key } if key.starts_with('-') => {
+            return format!("espelho {verb}{of_store} -- {}", row_name(entity, key));
+        }
         Rows::One { entity, key } => row_name(entity, key),
         Rows::OfCause(code) => format!("--all --code {}", quoted(code)),
     };
-    let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     format!("espelho {verb} {rows}{of_store}")
 }
 
@@ -109,6 +113,7 @@ mod tests {
     #[test]
     fn a_command_line_concerns_the_rows_that_are_shown_and_no_others() {
         let one = Rows::One { entity: "stock", key: "A B/1" };
+        let dash = Rows::One { entity: "stock", key: "-10/1" };
         for (act, rows, store, expected) in [
             (
                 RowAct::Release,
@@ -124,6 +129,8 @@ mod tests {
             ),
             (RowAct::Retry, one, Some("loja-1"), "espelho retry stock 'A B/1' --store loja-1"),
             (RowAct::Ignore, one, None, "espelho ignore stock 'A B/1'"),
+            (RowAct::Release, dash, Some("a"), "espelho release --store a -- stock -10/1"),
+            (RowAct::Retry, dash, None, "espelho retry -- stock -10/1"),
             (RowAct::Look, Rows::OfCause("x y"), None, "espelho errors --all --code 'x y'"),
             (RowAct::Look, one, Some("loja-1"), "espelho explain stock 'A B/1' --store loja-1"),
         ] {

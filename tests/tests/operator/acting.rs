@@ -30,8 +30,15 @@ impl Browser {
         answer(&self.base, &format!("{head}{kind}{cookie}")).await
     }
 
+    /// Gets a page, again where the database of a busy machine did not answer in time.
     async fn get(&self, path: &str) -> String {
-        self.request("GET", path, "").await
+        for _ in 0..5 {
+            let page = self.request("GET", path, "").await;
+            if !page.starts_with("HTTP/1.0 503") {
+                return page;
+            }
+        }
+        panic!("no answer from the database for {path}");
     }
 
     async fn log_in(&mut self) {

@@ -67,6 +67,9 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
         _ if preview.count == 0 => (Some((words.say(&text!("page-act-nothing")), None)), Vec::new()),
         (Some(session), _) if session.role.may_act() => {
             let mut fields = fields(asked);
+            // The act is done to what this question is about, and to nothing else.
+            fields.extend(preview.state.map(|state| ("state", state.as_str().to_owned())));
+            fields.extend(preview.is_of_cause.then(|| ("count", preview.count.to_string())));
             fields.push(("csrf", session.csrf.clone()));
             (None, fields)
         }

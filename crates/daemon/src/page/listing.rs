@@ -429,8 +429,12 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, re
         filter.store.as_deref().map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     // Those in the queue are handled by themselves: there is nothing to open again.
     if filter.state() != "open" && handled > 0 {
+        let does = match handled > u64::from(ROWS) {
+            true => text!("page-mend-replay-many", count = ROWS),
+            false => text!("page-mend-replay-shown", count = handled),
+        };
         page.mends.push(Line {
-            does: words.say(&text!("page-mend-replay-shown", count = handled)),
+            does: words.say(&does),
             command: shown(&format!("espelho webhook replay --all{event}{store}")),
             href: Some(acts),
         });

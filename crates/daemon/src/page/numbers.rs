@@ -183,6 +183,7 @@ fn to_the_erp(
 #[cfg(test)]
 mod tests {
     use espelho_model::text::Locale;
+    use espelho_store::ReadSoFar;
 
     use super::*;
     use crate::status::{specimen, wanted_specimen};
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn nothing_is_called_none_before_the_first_reading_has_ended() {
         let mut store = specimen::store("loja-1");
-        store.last_success = None;
+        store.reading = vec![ReadSoFar { resource: "orders".into(), seen: 0, total: None }];
         store.last_run.as_mut().unwrap().finished_at = None;
         let snapshot = specimen::snapshot(vec![store]);
         let figures = Figures { erp_takes: true, ..Figures::default() };

@@ -212,13 +212,40 @@ mod tests {
         assert_eq!((groups.len(), groups[0].count.as_deref(), groups[0].sentences.len()), (1, Some("2"), 2));
     }
 
+    /// Returns the next steps that alarms of a code have, in the words of the catalogue: one for each of its texts.
+    fn next_steps(code: Code, cause: &str) -> Vec<String> {
+        let word = code.as_str().replace('_', "-");
+        let ids = match code {
+            Code::ServiceStopped => vec!["service-stopped", "service-never-started"],
+            Code::DatabaseBusy => vec!["database-busy", "database-busy-unnamed"],
+            Code::ClockWrong => vec!["clock-behind", "clock-ahead"],
+            Code::MarketplaceErrors => vec!["marketplace-errors", "marketplace-routes-fail"],
+            Code::Failed => vec!["failed", "noted"],
+            Code::Held if cause == "price_zero" => vec!["held-zero"],
+            Code::Late => vec!["late-inbox", "late-rows", "late-sweep", "late-complete"],
+            Code::Deadline => vec!["deadline-near", "deadline-past"],
+            Code::Paused => vec!["paused", "paused-stores"],
+            _ => vec![word.as_str()],
+        };
+        let next = |id: &str| {
+            let text = Text::new(format!("alarm-{id}"));
+            assert!(text.is_known(), "{id}");
+            text.next(Locale::default()).unwrap_or_default()
+        };
+        ids.into_iter().map(next).collect()
+    }
+
     #[test]
     fn every_card_ends_in_a_button_that_mends_its_rows_or_in_a_next_step() {
         for code in Code::ALL {
             for cause in ["", "unknown_sku", "price_zero", "oversold", "ship_by"] {
-                for severity in ["failing", "warning"] {
+                let steps = next_steps(*code, cause);
+                let each = ["failing", "warning"]
+                    .into_iter()
+                    .flat_map(|severity| steps.iter().map(move |next| (severity, next)));
+                for (severity, next) in each {
                     let mut alarm = alarm(code.as_str(), cause, Some("loja-1"), 2);
-                    (alarm.severity, alarm.next) = (severity.into(), "confira o SKU".into());
+                    (alarm.severity, alarm.next) = (severity.into(), next.clone());
                     let groups = shown_groups(vec![alarm]);
                     let group = &groups[0];
                     let has_button = group

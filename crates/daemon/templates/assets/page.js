@@ -42,11 +42,17 @@
     return selects || (part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button"));
   };
 
+  // Returns whether the page is now as the answer is: a part in use is left out.
   const swap = (text) => {
+    let isWhole = true;
     const fresh = new DOMParser().parseFromString(text, "text/html");
     for (const part of fresh.querySelectorAll("[data-etag]")) {
       const old = document.getElementById(part.id);
-      if (!old || old.dataset.etag === part.dataset.etag || isInUse(old)) continue;
+      if (!old || old.dataset.etag === part.dataset.etag) continue;
+      if (isInUse(old)) {
+        isWhole = false;
+        continue;
+      }
       const boxes = open(old);
       const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
       old.replaceChildren(...part.childNodes);
@@ -58,6 +64,7 @@
     document.title = fresh.title;
     const icon = document.querySelector("link[rel=icon]");
     icon.href = fresh.querySelector("link[rel=icon]").href;
+    return isWhole;
   };
 
   let tag = null;
@@ -100,20 +107,22 @@
   const renew = async () => {
     if (isAsking || (document.hidden && Date.now() - asked < 60000)) return;
     [asked, isAsking] = [Date.now(), true];
+    const patience = new AbortController();
+    const end = setTimeout(() => patience.abort(), 10000);
     try {
       const headers = tag ? { "If-None-Match": tag } : {};
-      const signal = AbortSignal.timeout(10000);
-      const answer = await fetch(location.href, { headers, signal, cache: "no-store", redirect: "error" });
+      const answer = await fetch(location.href, { headers, signal: patience.signal, cache: "no-store", redirect: "error" });
       if (answer.status !== 200 && answer.status !== 304) throw new Error(String(answer.status));
       if (answer.status === 200) {
-        tag = answer.headers.get("ETag");
-        swap(await answer.text());
+        // Without its tag the next answer is whole again, and brings what was left out.
+        tag = swap(await answer.text()) ? answer.headers.get("ETag") : null;
       }
       heard = Date.now();
       lose(false);
     } catch {
       lose(true);
     } finally {
+      clearTimeout(end);
       isAsking = false;
     }
   };

@@ -175,6 +175,7 @@ page-mend-replay-shown = { $count ->
     [one] Handle 1 handled webhook again
    *[other] Handle { $count } handled webhooks again
 }
+page-mend-replay-many = Handle the handled webhooks again, more than { $count }
 page-mend-pause = Pause
 page-act-replay = { $count ->
     [one] Handle 1 webhook again?

@@ -178,6 +178,7 @@ page-mend-replay-shown = { $count ->
     [one] Tratar de novo 1 webhook já tratado
    *[other] Tratar de novo { $count } webhooks já tratados
 }
+page-mend-replay-many = Tratar de novo os webhooks já tratados, mais de { $count }
 page-mend-pause = Pausar
 page-act-replay = { $count ->
     [one] Tratar de novo 1 webhook?

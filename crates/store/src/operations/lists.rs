@@ -80,27 +80,28 @@ pub(crate) const QUEUE: &str = "SELECT store, entity, substr(key, 1, 1000), stat
     key, CAST(said AS TEXT) FROM commands WHERE $2 = 'ignored' AND state = 'ignored') AS undone \
     WHERE ($1 = '' OR store = $1) AND ($2 = '' OR state = $2) ORDER BY since, store, entity, key LIMIT $3";
 
-/// The ERP's rows about one thing that a person can decide about. `$2` is an order, a SKU or a command's number, `$3` says
+/// The ERP's rows about one thing that a person has to decide about: what was given up is decided. `$2` is an order, a SKU or a command's number, `$3` says
 /// which: `order`, `product` or `command`.
 pub(crate) const DECIDABLE: &str = "SELECT store, entity, substr(key, 1, 1000), state, COALESCE(substr(code, 1, 200), ''), \
     COALESCE(substr(error, 1, 2000), '') AS error, COALESCE(substr(hint, 1, 2000), '') AS hint, since, \
     substr(subject, 1, 1000), said FROM ( \
     SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code AS code, error, hint, \
     updated_at AS since, sku AS subject, CAST(said AS TEXT) AS said FROM erp_stock \
-    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful', 'ignored') \
+    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, error, hint, updated_at, sku, \
     CAST(said AS TEXT) FROM erp_prices \
-    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful', 'ignored') \
+    WHERE $3 = 'product' AND store = $1 AND sku = $2 AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, error, hint, COALESCE(updated_at, created_at), \
     key, CAST(said AS TEXT) FROM commands WHERE store = $1 AND error_code IS NOT NULL \
-    AND state IN ('failed', 'held', 'doubtful', 'ignored') AND (($3 = 'command' AND CAST(id AS TEXT) = $2) \
+    AND state IN ('failed', 'held', 'doubtful') AND (($3 = 'command' AND CAST(id AS TEXT) = $2) \
     OR ($3 = 'order' AND key = $2 AND kind IN ('order.status', 'order.notes', 'labels.generate')) \
     OR ($3 = 'product' AND key = $2 AND kind NOT IN ('order.status', 'order.notes', 'labels.generate')))) AS decidable \
     ORDER BY since, entity, key LIMIT 50";
 
-/// The handled deliveries: those that a replay opens again. `$1` is a store or nothing, `$2` an event or nothing.
-pub(crate) const HANDLED: &str = "SELECT count(*) FROM webhook_inbox \
-    WHERE ($1 = '' OR store = $1) AND ($2 = '' OR event = $2) AND handled_at IS NOT NULL";
+/// The handled deliveries: those that a replay opens again. `$1` is a store or nothing, `$2` an event or nothing. Of
+/// many, 201 are counted: one more than a page shows.
+pub(crate) const HANDLED: &str = "SELECT count(*) FROM (SELECT 1 FROM webhook_inbox \
+    WHERE ($1 = '' OR store = $1) AND ($2 = '' OR event = $2) AND handled_at IS NOT NULL LIMIT 201) AS handled";
 
 /// The newest deliveries. `$1` is a store or nothing, `$2` an event or nothing, `$3` is `open`, `handled` or nothing.
 pub(crate) const DELIVERIES: &str = "SELECT id, store, received_at, event, handled_at FROM webhook_inbox \
@@ -217,8 +218,8 @@ impl Overviews<'_> {
         rows.iter().map(|row| self.queued(row)).collect()
     }
 
-    /// Up to 50 rows of the ERP about one thing that a person can decide about: failed, held, in doubt or ignored. The
-    /// thing is an `order` by its number, a `product` by its SKU, or a `command` by its number.
+    /// Up to 50 rows of the ERP about one thing that a person can decide about: failed, held or in doubt. The thing
+    /// is an `order` by its number, a `product` by its SKU, or a `command` by its number.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -268,7 +269,8 @@ impl Overviews<'_> {
 }
 
 impl Overviews<'_> {
-    /// The number of handled deliveries of one store or of all, of one event or of any: what a replay opens again.
+    /// The number of handled deliveries of one store or of all, of one event or of any: what a replay opens again. Where
+    /// there are more than 200, it is 201.
     ///
     /// # Errors
     /// When the database does not answer.

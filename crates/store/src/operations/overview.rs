@@ -49,11 +49,23 @@ pub(crate) const BACKLOGS: Both = [
         store",
 ];
 
-/// The rows of the pages that are mirrored of passes under way.
-pub(crate) const READING: Both = both!(
-    "SELECT store, resource, CAST(sum(seen) AS BIGINT), max(total) FROM sync_pages",
-    "GROUP BY store, resource ORDER BY store, resource"
-);
+/// Puts what follows between the two parts: for all stores, and for one.
+macro_rules! first_reading {
+    ($and:literal) => {
+        concat!(
+            "SELECT l.store, COALESCE(p.resource, 'orders'), CAST(COALESCE(sum(p.seen), 0) AS BIGINT), max(p.total) \
+             FROM leases AS l LEFT JOIN sync_pages AS p ON p.store = l.store \
+             WHERE NOT EXISTS (SELECT 1 FROM sync_runs AS r WHERE r.store = l.store \
+             AND (r.passes LIKE '%orders:complete%' OR r.passes LIKE '%orders:whole%'))",
+            $and,
+            " GROUP BY l.store, p.resource ORDER BY l.store, p.resource"
+        )
+    };
+}
+
+/// The rows of the pages that are mirrored, of each store that was ever held and whose orders no pass has ever walked to
+/// their end, as [`WALKED_ORDERS`](super::runs::WALKED_ORDERS) tells it: at least that there are none of orders.
+pub(crate) const READING: Both = [first_reading!(""), first_reading!(" AND l.store = $1")];
 
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,11 +83,11 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
     pub backlog: Option<(u64, DateTime<Utc>)>,
-    /// The passes under way.
+    /// What the first reading of all orders has read so far: `orders` at least; empty once it has ended.
     pub reading: Vec<ReadSoFar>,
 }
 
-/// What a pass under way has read.
+/// What a first reading has read of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ReadSoFar {
     /// The resource.

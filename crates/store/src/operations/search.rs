@@ -30,6 +30,9 @@ pub(crate) const FIND: &str = "SELECT DISTINCT store, entity, key FROM ( \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE id = $2) AS named \
     ORDER BY 2, 1, 3 LIMIT 200";
 
+/// The most things that a search by other spellings finds.
+const SPELT: usize = 200;
+
 /// Orders by any of several spellings of a number.
 pub(crate) const ORDERS_SPELT: &str = "SELECT t.store, 'order', t.order_number FROM stores s CROSS JOIN orders t \
     WHERE t.store = s.store AND t.order_number";
@@ -75,24 +78,30 @@ impl History<'_> {
         rows.iter().map(found).collect()
     }
 
-    /// What bears a number or a SKU in another spelling, in any store.
+    /// What bears a number or a SKU in another spelling, in any store: up to 200 things.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn find_spelt(self, spellings: &Spellings) -> Result<Vec<Found>, Error> {
         let mut all = Vec::new();
-        for (sql, names) in [
+        for (head, names) in [
             (ORDERS_SPELT, &spellings.orders),
             (INVOICES_SPELT, &spellings.invoices),
             (SKUS_SPELT, &spellings.skus),
         ] {
-            let rows = self.database.fetch_in("find what is spelt so", sql, &[], names.clone()).await?;
-            for row in &rows {
+            if names.is_empty() {
+                continue;
+            }
+            let places: Vec<String> = (1..=names.len()).map(|n| format!("${n}")).collect();
+            let sql = format!("{head} IN ({}) LIMIT {SPELT}", places.join(", "));
+            let values = names.iter().map(|name| name.as_str().into()).collect();
+            for row in &self.database.fetch_bounded("find what is spelt so", sql, values).await? {
                 all.push(found(row)?);
             }
         }
         all.sort_by(|(s, e, k), (t, f, l)| (e, s, k).cmp(&(f, t, l)));
         all.dedup();
+        all.truncate(SPELT);
         Ok(all)
     }
 

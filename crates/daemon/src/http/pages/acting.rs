@@ -71,13 +71,27 @@ pub(in super::super) async fn act(
         delivery: query_value(&body, "delivery").unwrap_or_default(),
         only: query_value(&body, "only").unwrap_or_default(),
         minutes: query_value(&body, "minutes").unwrap_or_default(),
+        state: query_value(&body, "state").unwrap_or_default(),
+        count: query_value(&body, "count").unwrap_or_default(),
     };
     let Some(act) = Act::read(&asked, &state.shown_stores()) else {
         return Ok(answer(StatusCode::NOT_FOUND, page::no_such_page(&reader), &headers));
     };
     let (store, clock, actor) = (state.store.clone(), state.clock.clone(), session.name.clone());
-    let done = read(&state, &headers, &reader, async move { act.perform(&store, &*clock, &actor).await });
-    Ok(Redirect::to(&format!("/acoes?done={}", done.await?)).into_response())
+    let asking = act.clone();
+    let done = read(&state, &headers, &reader, async move {
+        match asking.perform(&store, &*clock, &actor).await? {
+            Some(id) => Ok(Ok(id)),
+            None => Ok(Err(asking.preview(&store, &*clock).await?)),
+        }
+    });
+    Ok(match done.await? {
+        Ok(id) => Redirect::to(&format!("/acoes?done={id}")).into_response(),
+        // The rows have changed since the question: it is asked anew.
+        Err(preview) => {
+            answer(StatusCode::CONFLICT, page::confirm(&asked, &act, &preview, &reader), &headers)
+        }
+    })
 }
 
 /// `GET /acoes`: what was done.

@@ -159,20 +159,27 @@ pub(in super::super) async fn search(
     Ok(answer(status, page::found(&asked, &rows, &alike, &reader), &headers))
 }
 
-/// Returns what bears a name; else what a reference names, then other spellings of it, then products by their names.
+/// Returns what bears a name; else what a reference names, then other spellings of it, then products by their names. A
+/// number has other spellings beside the thing that bears it: a command and an order may have the same.
 async fn find(store: &Store, shown: &[StoreKey], name: &str) -> Result<Vec<Found>, Error> {
     if name.is_empty() {
         return Ok(Vec::new());
     }
     let mut rows = store.history().find_anywhere(name).await?;
     if let Some((entity, key)) = reference(name).filter(|_| rows.is_empty()) {
-        rows = store.history().find_anywhere(&key).await?;
-        // A level or a price is found by its product.
-        rows.retain(|(_, kind, _)| kind == entity || matches!(entity, "stock" | "price"));
+        let (kind, named) = kept_under(entity, &key);
+        rows = store.history().find_anywhere(named).await?;
+        rows.retain(|(_, found, whole)| {
+            found == kind && (named == key || kind == "product" || *whole == key)
+        });
     }
     let spellings = spellings(name);
-    if rows.is_empty() {
-        rows = store.history().find_spelt(&spellings).await?;
+    if rows.is_empty() || name.bytes().all(|letter| letter.is_ascii_digit()) {
+        for row in store.history().find_spelt(&spellings).await? {
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
     }
     if rows.is_empty() && !spellings.name.is_empty() && shown.len() <= CATALOGUES {
         for of in shown {
@@ -181,4 +188,36 @@ async fn find(store: &Store, shown: &[StoreKey], name: &str) -> Result<Vec<Found
     }
     rows.truncate(FOUND);
     Ok(rows)
+}
+
+/// Returns the kind and the name under which a search finds what a reference names: a level or a price by its product,
+/// a shipment by its own part of its key.
+fn kept_under<'k>(entity: &'k str, key: &'k str) -> (&'k str, &'k str) {
+    match (entity, key.rsplit_once('/')) {
+        ("stock" | "price", Some((sku, _))) => ("product", sku),
+        ("stock" | "price", None) => ("product", key),
+        ("shipment", Some((_, id))) => (entity, id),
+        _ => (entity, key),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_found_by_the_name_of_what_it_is_kept_under() {
+        for (asked, expected) in [
+            ("stock CAN-01/1", ("product", "CAN-01")),
+            ("estoque A/B/1", ("product", "A/B")),
+            ("erp_prices:CAN-01/5", ("product", "CAN-01")),
+            ("erp_stock:CAN-01", ("product", "CAN-01")),
+            ("shipment 000123/77", ("shipment", "77")),
+            ("shipment 77", ("shipment", "77")),
+            ("command 1323", ("command", "1323")),
+        ] {
+            let (entity, key) = reference(asked).unwrap();
+            assert_eq!(kept_under(entity, &key), expected, "{asked}");
+        }
+    }
 }

@@ -87,10 +87,13 @@ async fn read<T: Send + 'static>(
     match in_time(&state.clock, work).await {
         Some(Ok(read)) => Ok(read),
         Some(Err(error)) => {
-            tracing::debug!(%error, "a page cannot be read from the database");
+            tracing::warn!(%error, "a page cannot be read from the database");
             Err(answer(StatusCode::SERVICE_UNAVAILABLE, page::unavailable(reader), headers))
         }
-        None => Err(answer(StatusCode::SERVICE_UNAVAILABLE, page::unavailable(reader), headers)),
+        None => {
+            tracing::warn!("a page cannot be read from the database in time");
+            Err(answer(StatusCode::SERVICE_UNAVAILABLE, page::unavailable(reader), headers))
+        }
     }
 }
 

@@ -124,9 +124,11 @@ async fn collect(
         "stock" | "price" => ("product", key.rsplit_once('/').map_or(key.as_str(), |(sku, _)| sku)),
         entity => (entity, key.as_str()),
     };
-    let rows = store.overview().decidable(of, kind, name).await?;
+    let named = if kind == "product" { store.history().product_named(of, name).await? } else { None };
+    // A product may be asked for by its id; the ERP's rows are about its SKU.
+    let subject = named.as_ref().map_or(name, |(_, sku)| sku.as_str());
+    let rows = store.overview().decidable(of, kind, subject).await?;
     if entity != "order" {
-        let named = if kind == "product" { store.history().product_named(of, name).await? } else { None };
         let product = match named {
             Some((id, _)) => store.history().mirrored_product(of, &id).await?,
             None => None,

@@ -236,6 +236,11 @@ pub(super) const ROWS: &[Row] = &[
                 &[(r#"sum by (store, kind) (espelho_rows_failed{store=~"$store"})"#, "{{kind}} {{store}}")],
             ),
             lines(
+                "Postas de lado porque derrubaram o trabalho",
+                "none",
+                &[(r#"sum by (store) (espelho_poisoned{store=~"$store"})"#, "{{store}}")],
+            ),
+            lines(
                 "Mudanças que nenhum webhook contou, por hora",
                 "none",
                 &[(

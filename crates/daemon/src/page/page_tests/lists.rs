@@ -168,6 +168,8 @@ fn a_replay_is_of_the_deliveries_that_are_shown_with_their_count() {
     for words in ["Tratar de novo 9 webhooks", "espelho webhook replay --all --store loja-1</code>"] {
         assert!(all.contains(words), "no {words:?} in\n{all}");
     }
+    let many = deliveries(&[], 201, &Filter::default(), &reader).html;
+    assert!(many.contains("mais de 200"), "{many}");
     let none = deliveries(&[], 0, &Filter::default(), &reader).html;
     assert!(none.contains("nenhum webhook guardado") && !none.contains("act=replay"), "{none}");
 }

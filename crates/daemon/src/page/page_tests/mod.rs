@@ -335,6 +335,8 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
         question: espelho_model::text!("page-act-retry", count = 70),
         count: 70,
         rows: vec![EVIL.into()],
+        state: None,
+        is_of_cause: true,
     };
     let page = confirm(&asked, &act, &preview(), &operator(Role::Operator)).html;
     for words in [
@@ -342,6 +344,7 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
         "<form method=\"post\" action=\"/acao\">",
         "name=\"csrf\" value=\"c5rf\"",
         "name=\"act\" value=\"retry\"",
+        "name=\"count\" value=\"70\"",
         "espelho retry --all --code",
         "e mais 69",
     ] {

@@ -464,7 +464,7 @@ pub(crate) async fn a_search_knows_other_spellings_and_a_thing_knows_the_rows_to
     };
     assert_eq!(decidable("order", "000123").await, ["command 8 doubtful"]);
     assert_eq!(decidable("command", "8").await, ["command 8 doubtful"]);
-    assert_eq!(decidable("product", "Can-01").await, ["stock Can-01/1 ignored"]);
+    assert!(decidable("product", "Can-01").await.is_empty(), "what is ignored is decided");
     assert!(decidable("product", "000123").await.is_empty() && decidable("order", "8").await.is_empty());
     let ignored = world.store.overview().queue(None, "ignored", 10).await.unwrap();
     assert_eq!(ignored.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["Can-01/1"]);
