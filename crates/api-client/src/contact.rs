@@ -8,21 +8,17 @@
 //!   about the password.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
-use std::{collections::BTreeMap, error::Error as _, io};
+mod outcome;
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::symptom::Symptom;
 
-use crate::{
-    ApiRequest,
-    error::{Documented, Error, presentable},
-    route::Route,
-};
+use crate::{ApiRequest, route::Route};
+pub use outcome::{Failure, Outcome};
 
-/// The most characters of an error's message that are kept.
-const DETAIL: usize = 200;
-
-/// How long a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
+/// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
 /// nobody asks for any more is forgotten.
 const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(5);
 
@@ -68,7 +64,7 @@ pub struct Trouble {
     pub last: DateTime<Utc>,
     /// Failures so far.
     pub times: u64,
-    /// How the last call failed.
+    /// The failure of the last call, for people.
     pub symptom: Symptom,
     /// The last failure in words: the call and its cause. Never contains a secret.
     pub detail: String,
@@ -82,53 +78,11 @@ impl Trouble {
     }
 }
 
-/// How a call failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
-    /// The kind, for people.
-    pub symptom: Symptom,
-    /// The words of the library or of the marketplace, for logs and programs. They never contain a secret.
-    pub detail: String,
-}
-
-impl Failure {
-    /// Returns how an error came about.
-    pub(crate) fn of(error: &Error) -> Self {
-        Self { symptom: symptom(error), detail: words(error) }
-    }
-}
-
-/// The outcome of one call, as evidence that the marketplace works for this store or does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Accepted, or refused for a business reason.
-    Useful(Route),
-    /// The answer proves the connection and nothing else: a 401.
-    Answered,
-    /// No usable answer.
-    Failed {
-        /// The kind.
-        kind: TroubleKind,
-        /// How.
-        failure: Failure,
-        /// The route; `None` for a login, without which no route works.
-        route: Option<Route>,
-        /// The request, if it is a read: it can be repeated.
-        read: Option<ApiRequest>,
-    },
-    /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
-    MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
-    /// A login returned a token.
-    LoginAccepted,
-    /// A login was refused, or blocked ([`TroubleKind::ForeignLogin`]).
-    LoginRefused(TroubleKind, Failure),
-}
-
 /// The errors of one route since its last useful answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RouteErrors {
     trouble: Trouble,
-    /// Whether it failed again after another route had answered: the trouble is this route's, not the marketplace's.
+    /// True if it failed again after another route had answered: the trouble is this route's, not the marketplace's.
     is_its_own: bool,
     /// The last read that failed.
     read: Option<ApiRequest>,
@@ -311,104 +265,6 @@ fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, failure: Failure, at: 
     }
 }
 
-impl Outcome {
-    /// Returns the outcome of a call; `None` if the marketplace was not called.
-    pub(crate) fn of<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
-        match result {
-            Ok(_) => Some(Self::Useful(request.route_and_method())),
-            Err(error) => Self::of_error(request, error),
-        }
-    }
-
-    fn of_error(request: &ApiRequest, error: &Error) -> Option<Self> {
-        let route = request.route_and_method();
-        let read = || request.is_read().then(|| request.clone());
-        if let Some(Documented::MissingAbilities(abilities)) = error.kind() {
-            return Some(Self::MissingAbilities(route, abilities, read()));
-        }
-        let failed =
-            |kind| Self::Failed { kind, failure: Failure::of(error), route: Some(route), read: read() };
-        Some(match error {
-            Error::Unreachable { .. } | Error::Interrupted { .. } => failed(TroubleKind::Unreachable),
-            Error::Unreadable { .. } | Error::Unexpected { .. } | Error::TooLarge { .. } => {
-                failed(TroubleKind::Errors)
-            }
-            Error::Refused { status: 401, .. } => Self::Answered,
-            Error::Refused { status: 429, .. } => failed(TroubleKind::Throttled),
-            Error::Refused { status: 300..=399 | 408 | 500.., .. } => failed(TroubleKind::Errors),
-            // A refusal without the document's error envelope comes from a proxy or another server, not from the
-            // marketplace.
-            Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
-                failed(TroubleKind::Errors)
-            }
-            Error::Refused { .. } => Self::Useful(route),
-            _ => return None,
-        })
-    }
-
-    /// Returns the outcome of a login; `None` if no login was sent.
-    pub(crate) fn of_login<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
-        let error = match result {
-            Ok(_) => return Some(Self::LoginAccepted),
-            Err(Error::LoginFailed { source, .. }) => source,
-            Err(error @ Error::LoginRefused { .. }) => {
-                return Some(Self::LoginRefused(TroubleKind::Credential, Failure::of(error)));
-            }
-            Err(_) => return None,
-        };
-        let kind = match Self::of_error(request, error)? {
-            // Without a token nothing works, whatever the reason of the refusal.
-            Self::Useful(_) | Self::Answered | Self::MissingAbilities(..) => TroubleKind::Errors,
-            Self::Failed { kind, .. } => kind,
-            other @ (Self::LoginAccepted | Self::LoginRefused(..)) => return Some(other),
-        };
-        Some(Self::Failed { kind, failure: Failure::of(error), route: None, read: None })
-    }
-}
-
-/// Tells how a call failed.
-fn symptom(error: &Error) -> Symptom {
-    match error {
-        Error::Unreachable { source, .. } => of_connection(source, Symptom::NoConnection),
-        Error::Interrupted { source, .. } => of_connection(source, Symptom::CutOff),
-        Error::TooLarge { .. } => Symptom::TooLarge,
-        Error::Unreadable { .. } | Error::Unexpected { .. } => Symptom::NotReadable,
-        Error::Refused { status, .. } | Error::LoginRefused { status, .. } => Symptom::Status(*status),
-        Error::LoginFailed { source, .. } => symptom(source),
-        _ => Symptom::Other,
-    }
-}
-
-/// Tells how a connection failed, by the innermost cause that says it.
-fn of_connection(error: &reqwest::Error, otherwise: Symptom) -> Symptom {
-    if error.is_timeout() {
-        return Symptom::TimedOut;
-    }
-    let first: &(dyn std::error::Error + 'static) = error;
-    let causes: Vec<_> = std::iter::successors(Some(first), |&cause| cause.source()).collect();
-    let told = |cause: &&(dyn std::error::Error + 'static)| {
-        let by_kind = cause.downcast_ref::<io::Error>().and_then(|error| Symptom::of_io(error.kind()));
-        by_kind.or_else(|| Some(Symptom::of_words(&cause.to_string())).filter(|told| *told != Symptom::Other))
-    };
-    causes.iter().rev().find_map(told).unwrap_or(otherwise)
-}
-
-/// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the
-/// status says all.
-fn words(error: &Error) -> String {
-    let mut cause = error.source();
-    while let Some(inner) = cause.and_then(std::error::Error::source) {
-        cause = Some(inner);
-    }
-    let words = match (error, cause) {
-        (Error::Unreachable { .. } | Error::Interrupted { .. }, Some(cause)) => cause.to_string(),
-        (Error::Refused { status, refusal, .. }, _) if refusal.is_silent() => format!("HTTP {status}"),
-        (_, Some(cause)) => format!("{error}: {cause}"),
-        (_, None) => error.to_string(),
-    };
-    presentable(&words).chars().take(DETAIL).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -470,25 +326,6 @@ mod tests {
         let both = |last| vec![(1, missing(&["a"])), (2, lacking(PRICES, last)), (3, Outcome::Useful(STOCK))];
         check(both(&["a"]), &[], Some(3));
         check(both(&["a", "b"]), &[(Scope, 2, 1)], Some(3));
-    }
-
-    // withstands: F094
-    #[test]
-    fn a_login_that_fails_is_no_routes_trouble() {
-        let request = ApiRequest::post("/api/integration/auth", &[]);
-        let source = Error::Refused {
-            request: request.describe(),
-            read: false,
-            status: 503,
-            refusal: Box::default(),
-            after: None,
-        };
-        let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });
-        let outcome = Outcome::of_login(&request, &failed).unwrap();
-        assert!(
-            matches!(outcome, Outcome::Failed { kind: TroubleKind::Errors, route: None, .. }),
-            "{outcome:?}"
-        );
     }
 
     // withstands: F094
@@ -565,43 +402,5 @@ mod tests {
         assert_eq!(contact.read_to_repeat(at(99)), Some(other));
         contact.note(Outcome::Useful(PRICES), at(14));
         assert_eq!(contact.read_to_repeat(at(99)), None);
-    }
-
-    #[test]
-    fn every_status_says_what_it_proves() {
-        let request = ApiRequest::get("/orders", &[]);
-        let outcome = |status: u16, body: &str| {
-            let refusal = Box::new(crate::error::Refusal::parse(body.as_bytes()));
-            let error =
-                Error::Refused { request: request.describe(), read: true, status, refusal, after: None };
-            Outcome::of(&request, &Err::<(), _>(error))
-        };
-        let said = r#"{"success":false,"message_code":"X","description":"palavras"}"#;
-        let kind = |outcome: Option<Outcome>| match outcome {
-            Some(Outcome::Failed { kind, .. }) => kind.as_str(),
-            Some(Outcome::Useful(_)) => "useful",
-            Some(Outcome::Answered) => "answered",
-            Some(Outcome::MissingAbilities(..)) => "scope",
-            _ => "other",
-        };
-        for (status, body, expected) in [
-            (200, said, "useful"),
-            (301, said, "errors"),
-            (400, said, "useful"),
-            (401, said, "answered"),
-            (404, said, "useful"),
-            (404, "<html>", "errors"),
-            (408, said, "errors"),
-            (422, said, "useful"),
-            (429, said, "throttled"),
-            (500, said, "errors"),
-            (503, "", "errors"),
-        ] {
-            assert_eq!(kind(outcome(status, body)), expected, "{status} {body}");
-        }
-        let missing =
-            r#"{"message_code":"FORBIDDEN","description":"Sem permissão","errors":["store_products_read"]}"#;
-        assert_eq!(kind(outcome(403, missing)), "scope");
-        assert_eq!(Outcome::of(&request, &Err::<(), _>(Error::Setup(String::new()))), None);
     }
 }

@@ -91,7 +91,7 @@ pub(crate) struct TokenKeeper {
     refused: RwLock<Refused>,
 }
 
-/// How often the marketplace refused the credential, and its last answer.
+/// The number of times that the marketplace refused the credential, and its last answer.
 #[derive(Default)]
 struct Refused {
     times: u64,

@@ -1,10 +1,12 @@
 //! Acts on the page: what a form asks for, the command line that does the same, what it would concern, and the doing.
 //! Each is a decision of [`crate::decisions`], a replay or a pause, as the commands make them.
 
+mod deed;
+
 use chrono::TimeDelta;
 use espelho_model::{
     Clock, StoreKey,
-    next_step::{RowAct, Rows, command_line, quoted},
+    next_step::{Rows, command_line, quoted},
     pause::{Pause, PauseScope},
     push::PushState,
     text,
@@ -14,9 +16,11 @@ use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewActio
 use serde::Deserialize;
 
 use crate::{
-    decisions::{self, DecidedRow, Decision, Selection, change},
+    decisions::{self, DecidedRow, Selection, change},
     replay::replay,
 };
+
+pub(crate) use deed::Deed;
 
 /// The rows that a record and a question name.
 const NAMED: usize = 50;
@@ -44,100 +48,6 @@ pub(crate) struct Asked {
     pub(crate) state: String,
     /// The number of rows of a cause that the question was about.
     pub(crate) count: String,
-}
-
-/// An act on rows of the ERP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
-    /// Tries them again.
-    Retry,
-    /// Lets them pass the guards, once.
-    Release,
-    /// Gives them up.
-    Ignore,
-    /// Ends one in doubt that a person has seen to have happened.
-    Happened,
-    /// Tries ignored ones again.
-    BringBack,
-}
-
-impl Deed {
-    /// All of them.
-    const ALL: [Self; 5] = [Self::Retry, Self::Release, Self::Ignore, Self::Happened, Self::BringBack];
-
-    /// The word in forms and in the record.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::Release => "release",
-            Self::Ignore => "ignore",
-            Self::Happened => "happened",
-            Self::BringBack => "bring_back",
-        }
-    }
-
-    fn decision(self) -> Decision {
-        match self {
-            Self::Retry => Decision::Retry,
-            Self::Release => Decision::Release,
-            Self::Ignore | Self::Happened => Decision::Ignore,
-            Self::BringBack => Decision::BringBack,
-        }
-    }
-
-    /// The command that does the same.
-    fn row_act(self) -> RowAct {
-        match self {
-            Self::Retry | Self::BringBack => RowAct::Retry,
-            Self::Release => RowAct::Release,
-            Self::Ignore | Self::Happened => RowAct::Ignore,
-        }
-    }
-
-    /// Tells whether a row in this state is one to do this to.
-    fn fits(self, state: PushState) -> bool {
-        match self {
-            Self::Retry => matches!(state, PushState::Failed | PushState::Doubtful),
-            Self::Release => state == PushState::Held,
-            Self::Ignore => matches!(state, PushState::Failed | PushState::Held),
-            Self::Happened => state == PushState::Doubtful,
-            Self::BringBack => state == PushState::Ignored,
-        }
-    }
-
-    /// Returns the deed for a row in this state that a rule of [`espelho_model::next_step::acts`] names.
-    pub(crate) fn of(act: RowAct, state: PushState) -> Option<Self> {
-        Self::ALL.into_iter().find(|deed| deed.row_act() == act && deed.fits(state))
-    }
-
-    /// Returns the name of the act.
-    pub(crate) fn name(self) -> Text {
-        match self {
-            Self::Retry => text!("page-mend-retry"),
-            Self::Release => text!("page-mend-release"),
-            Self::Ignore => text!("page-mend-ignore"),
-            Self::Happened => text!("page-mend-happened"),
-            Self::BringBack => text!("page-mend-bring-back"),
-        }
-    }
-
-    /// Reads a word.
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|deed| deed.word() == word)
-    }
-
-    /// Returns the question before it, to which a button is the answer. What may have happened already is sent again
-    /// only by somebody who has looked.
-    fn question(self, rows: usize, may_have_happened: bool) -> Text {
-        match self {
-            Self::Retry | Self::BringBack if may_have_happened => text!("page-act-resend", count = rows),
-            Self::Retry => text!("page-act-retry", count = rows),
-            Self::Release => text!("page-act-release", count = rows),
-            Self::Ignore => text!("page-act-ignore", count = rows),
-            Self::Happened => text!("page-act-happened", count = rows),
-            Self::BringBack => text!("page-act-bring-back", count = rows),
-        }
-    }
 }
 
 /// An act.
@@ -479,10 +389,8 @@ fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> Str
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-    use espelho_model::text::Locale;
-
     use super::*;
+    use clap::Parser as _;
 
     fn read(asked: &Asked) -> Option<String> {
         let known = ["loja-1", "loja-2"].map(|key| StoreKey::new(key).unwrap());
@@ -550,42 +458,6 @@ mod tests {
     }
 
     #[test]
-    fn a_deed_is_for_rows_in_its_states_and_asks_its_own_question() {
-        use PushState::{Doubtful, Failed, Held, Ignored, New, Waiting};
-        for (deed, states) in [
-            (Deed::Retry, &[Failed, Doubtful][..]),
-            (Deed::Release, &[Held]),
-            (Deed::Ignore, &[Failed, Held]),
-            (Deed::Happened, &[Doubtful]),
-            (Deed::BringBack, &[Ignored]),
-        ] {
-            for state in [New, Waiting, Failed, Held, Doubtful, Ignored] {
-                assert_eq!(deed.fits(state), states.contains(&state), "{deed:?} {state}");
-            }
-            assert_eq!(Deed::parse(deed.word()), Some(deed));
-        }
-        let asks = |deed: Deed, is_in_doubt| deed.question(1, is_in_doubt).message(Locale::default());
-        let mut questions: Vec<String> = Deed::ALL.into_iter().map(|deed| asks(deed, false)).collect();
-        questions.push(asks(Deed::Retry, true));
-        assert!(questions.iter().collect::<std::collections::BTreeSet<_>>().len() == 6, "{questions:?}");
-        assert!(!asks(Deed::Happened, true).contains("Desistir"), "{questions:?}");
-    }
-
-    #[test]
-    fn the_acts_of_a_row_are_those_of_the_one_rule() {
-        for (state, act, expected) in [
-            (PushState::Held, RowAct::Release, Some(Deed::Release)),
-            (PushState::Failed, RowAct::Ignore, Some(Deed::Ignore)),
-            (PushState::Doubtful, RowAct::Ignore, Some(Deed::Happened)),
-            (PushState::Doubtful, RowAct::Retry, Some(Deed::Retry)),
-            (PushState::Ignored, RowAct::Retry, Some(Deed::BringBack)),
-            (PushState::New, RowAct::Retry, None),
-        ] {
-            assert_eq!(Deed::of(act, state), expected, "{state} {act:?}");
-        }
-    }
-
-    #[test]
     fn an_act_is_done_to_the_rows_that_were_asked_about_and_to_no_others() {
         use PushState::{Doubtful, Failed, Held, Ignored};
         const ONE: &str = "entity=command&key=8&store=loja-1";
@@ -610,19 +482,6 @@ mod tests {
             let act = Act::read(&asked(&form), &known).unwrap();
             let concerned = Concerned { rows: vec![row.clone(); rows], state };
             assert_eq!(act.is_as_asked(&concerned), expected, "{form} {rows}");
-        }
-    }
-
-    #[test]
-    fn what_may_have_happened_is_sent_again_by_a_question_of_its_own() {
-        for (deed, may_have_happened, expected) in [
-            (Deed::Retry, false, "Tentar de novo"),
-            (Deed::Retry, true, "Enviar de novo"),
-            (Deed::BringBack, false, "Trazer de volta"),
-            (Deed::BringBack, true, "Enviar de novo"),
-        ] {
-            let question = deed.question(1, may_have_happened).message(Locale::default());
-            assert!(question.starts_with(expected), "{question}");
         }
     }
 

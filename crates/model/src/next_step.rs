@@ -8,7 +8,7 @@ pub const PRICE_ZERO: &str = "price_zero";
 /// The cause of rows whose store is in no configuration.
 pub const UNKNOWN_STORE: &str = "unknown_store";
 
-/// What a person can do about rows.
+/// An act of a person on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowAct {
     /// Lets them pass the guards, once.

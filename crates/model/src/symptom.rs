@@ -1,5 +1,5 @@
-//! What a failed connection or a useless answer looks like, for people: a few phrases that are the same each time. What a
-//! library says of it is English, and for logs and programs. Pure.
+//! The kinds of failed connections and useless answers, for people: a few phrases that are the same each time. The words
+//! of a library are English, and for logs and programs. Pure.
 
 use std::io::ErrorKind;
 
@@ -10,7 +10,7 @@ use crate::{text, text::Text};
 pub enum Symptom {
     /// The name has no address.
     NameUnknown,
-    /// Nobody accepts a connection.
+    /// The other side accepts no connection.
     NoConnection,
     /// The certificate or the encryption is not accepted.
     NoTrust,
@@ -64,7 +64,7 @@ impl Symptom {
             | ErrorKind::ConnectionAborted
             | ErrorKind::BrokenPipe
             | ErrorKind::UnexpectedEof => Self::CutOff,
-            // What is no TLS, or has a certificate that nobody trusts, is invalid data of a connection.
+            // An answer without TLS, or with a certificate that nobody trusts, is invalid data of a connection.
             ErrorKind::InvalidData => Self::NoTrust,
             _ => return None,
         })

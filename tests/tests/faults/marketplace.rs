@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_sandbox::{Fault, FaultRule};
-use espelho_tests::{Kind, on_both_databases};
+use espelho_tests::{Kind, on_both_databases, until};
 
 use crate::stage::Stage;
 
@@ -50,7 +50,9 @@ async fn routes_that_answer_errors_while_others_work_are_named(kind: Kind) {
     let alarm = watch.raised().await;
     assert!(alarm.text("text").contains("/api/products"), "the route is named: {alarm:?}");
     // It stays while other calls are answered, and ends with an answer of this route.
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    let answered = || stage.sandbox.stats().by_status.get(&200).copied().unwrap_or_default();
+    let before = answered();
+    until("other calls are answered", async || answered() > before + 1).await;
     assert!(stage.surfaces.alarm("marketplace_errors").await.is_some());
     stage.control().faults().clear();
     watch.ends();

@@ -21,7 +21,7 @@ pub(crate) struct ShownAlarm {
     pub since: Option<DateTime<Utc>>,
     pub text: String,
     pub next: String,
-    /// What a library or the other side said, as it said it; absent if the sentence says all.
+    /// The words of a library or of the other side, unchanged; absent if the sentence says all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }

@@ -56,19 +56,18 @@ pub(super) fn numbers(
         Some(format!("{path}{}", of_store.unwrap_or_default()))
     };
     let unread = unread(&snapshot.stores);
-    let mut tiles = vec![
-        dispatch(figures, unread.as_ref(), &address, words),
-        invoices(figures, &address, words),
-        to_the_shop(snapshot, &address, words),
-        to_the_erp(snapshot, figures, &address, words),
-    ];
     // While the mirror was never complete, a zero of orders is not known to be one.
-    let is_of_orders = |at: usize| at < 2 || at == 3 && figures.is_some_and(|figures| figures.erp_takes);
-    for (at, tile) in tiles.iter_mut().enumerate() {
-        if unread.is_some() && is_of_orders(at) && tile.number == "0" {
-            tile.number = known(None, words);
-        }
-    }
+    let of_orders = |number: Option<u64>| number.filter(|number| unread.is_none() || *number > 0);
+    let to_dispatch = of_orders(figures.map(|figures| figures.dispatch));
+    let awaiting_invoice = of_orders(figures.map(|figures| figures.awaiting_invoice));
+    let not_taken = of_orders(figures.map(|figures| figures.not_taken));
+    let takes = figures.is_some_and(|figures| figures.erp_takes);
+    let tiles = vec![
+        dispatch(figures, to_dispatch, unread.as_ref(), &address, words),
+        invoices(awaiting_invoice, &address, words),
+        to_the_shop(snapshot, &address, words),
+        to_the_erp(snapshot, takes.then_some(not_taken), &address, words),
+    ];
     Numbers { tiles, title: words.say(&text!("page-numbers")) }
 }
 
@@ -82,6 +81,7 @@ fn note(words: String) -> Note {
 
 fn dispatch(
     figures: Option<&Figures>,
+    orders: Option<u64>,
     unread: Option<&Text>,
     address: &dyn Fn(&str) -> Option<String>,
     words: Words,
@@ -104,17 +104,17 @@ fn dispatch(
     notes.extend(unread.map(|unread| note(words.say(unread))));
     Tile {
         label: words.say(&text!("page-dispatch")),
-        number: known(figures.map(|figures| figures.dispatch), words),
+        number: known(orders, words),
         href: address("/pedidos?list=dispatch"),
         tone: if late > 0 { "failing" } else { "" },
         notes,
     }
 }
 
-fn invoices(figures: Option<&Figures>, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
+fn invoices(waiting: Option<u64>, address: &dyn Fn(&str) -> Option<String>, words: Words) -> Tile {
     Tile {
         label: words.say(&text!("page-invoices")),
-        number: known(figures.map(|figures| figures.awaiting_invoice), words),
+        number: known(waiting, words),
         href: address("/pedidos?list=invoice"),
         tone: "",
         notes: vec![note(words.say(&text!("page-invoices-note")))],
@@ -153,15 +153,15 @@ fn to_the_shop(snapshot: &StatusSnapshot, address: &dyn Fn(&str) -> Option<Strin
     }
 }
 
+/// `not_taken` is the number of orders that an ERP which takes orders has left; `None` if it takes none.
 fn to_the_erp(
     snapshot: &StatusSnapshot,
-    figures: Option<&Figures>,
+    not_taken: Option<Option<u64>>,
     address: &dyn Fn(&str) -> Option<String>,
     words: Words,
 ) -> Tile {
     let backlog: u64 = snapshot.stores.iter().map(|store: &StoreSnapshot| store.inbox.backlog).sum();
-    let takes = figures.is_some_and(|figures| figures.erp_takes);
-    let notes = match takes {
+    let notes = match not_taken.is_some() {
         true => vec![
             note(words.say(&text!("page-not-taken"))),
             note(words.say(&text!("page-backlog", count = backlog))),
@@ -170,11 +170,10 @@ fn to_the_erp(
             vec![note(words.say(&text!("page-webhooks-open"))), note(words.say(&text!("page-takes-none")))]
         }
     };
-    let number = if takes { figures.map(|figures| figures.not_taken) } else { Some(backlog) };
     Tile {
         label: words.say(&text!("page-to-erp")),
-        number: known(number, words),
-        href: address(if takes { "/pedidos?list=not_taken" } else { "/webhooks" }),
+        number: known(not_taken.unwrap_or(Some(backlog)), words),
+        href: address(if not_taken.is_some() { "/pedidos?list=not_taken" } else { "/webhooks" }),
         tone: "",
         notes,
     }

@@ -1,4 +1,4 @@
-//! What is said while the mirror was never complete: an empty list or a zero proves nothing then. Pure.
+//! The words for lists and numbers while the mirror was never complete: an empty list or a zero proves nothing then. Pure.
 
 use std::collections::BTreeMap;
 

@@ -131,7 +131,7 @@ pub(crate) struct StoreSnapshot {
     /// The intents that are not done, by table; tables without any are absent.
     #[serde(default)]
     pub wanted: Vec<wanted::IntentRows>,
-    /// What the first reading of orders has read so far; empty once they were read to their end.
+    /// The rows that the first reading of orders has read so far; empty once they were read to their end.
     #[serde(default)]
     pub reading: Vec<ReadSoFar>,
 }

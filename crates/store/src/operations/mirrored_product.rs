@@ -24,7 +24,7 @@ pub struct MirroredProduct {
     pub unit: String,
     /// Its base price.
     pub price: Option<Decimal>,
-    /// Whether it is for sale, if the marketplace says.
+    /// True if it is for sale; `None` if the marketplace does not say.
     pub is_for_sale: Option<bool>,
     /// Its price tiers: from which quantity on, and the price.
     pub tiers: Vec<(i64, Option<Decimal>)>,
@@ -41,9 +41,9 @@ pub struct MirroredLevel {
     pub name: String,
     /// The physical quantity.
     pub quantity: Option<Decimal>,
-    /// What is reserved for buyers.
+    /// The quantity that is reserved for buyers.
     pub reserved: Option<Decimal>,
-    /// What can be sold.
+    /// The quantity that can be sold.
     pub available: Option<Decimal>,
 }
 

@@ -83,18 +83,18 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
     pub backlog: Option<(u64, DateTime<Utc>)>,
-    /// What the first reading of all orders has read so far: `orders` at least; empty once it has ended.
+    /// The rows that the first reading of all orders has read so far: `orders` at least; empty once it has ended.
     pub reading: Vec<ReadSoFar>,
 }
 
-/// What a first reading has read of a resource.
+/// The progress of a first reading in one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ReadSoFar {
     /// The resource.
     pub resource: String,
     /// The rows so far.
     pub seen: u64,
-    /// How many the marketplace says there are.
+    /// The total, as the marketplace tells it.
     pub total: Option<u64>,
 }
 

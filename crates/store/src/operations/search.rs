@@ -1,4 +1,4 @@
-//! What people look for on the pages: by its name, else by the ways in which people write numbers and names. Each question
+//! The search of the pages: by exact names, else by the ways in which people write numbers and names. Each question
 //! is one statement with a limit, answered from an index; only the names of products are read one by one.
 
 use espelho_model::StoreKey;
@@ -78,7 +78,7 @@ impl History<'_> {
         rows.iter().map(found).collect()
     }
 
-    /// What bears a number or a SKU in another spelling, in any store: up to 200 things.
+    /// The things whose number or SKU is spelt in another way, in any store: up to 200.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use espelho_api_client::webhook::event::EventName;
 use espelho_model::{StoreKey, push::PushState};
 use espelho_store::{Answer, DeliverySelection, Error, IntentKind};
 
@@ -18,9 +19,6 @@ pub(super) const LONGEST_TEST: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The number of rows of a file that are waited for one by one.
 const MOST_ROWS: usize = 500;
-
-/// The event of a test delivery (API document, "Events").
-const TEST_DELIVERY: &str = "webhook.test";
 
 /// The rows that were written.
 pub(super) struct Written {
@@ -75,7 +73,10 @@ pub(super) async fn last_test_delivery(
     store: &StoreKey,
     mut last: i64,
 ) -> Result<i64, Error> {
-    let tests = DeliverySelection { event: Some(TEST_DELIVERY.to_owned()), ..DeliverySelection::default() };
+    let tests = DeliverySelection {
+        event: Some(EventName::WebhookTest.as_str().to_owned()),
+        ..DeliverySelection::default()
+    };
     loop {
         let deliveries = reading.store.inbox().deliveries(store, &tests, last).await?;
         match deliveries.last() {

@@ -397,7 +397,7 @@ fn what_was_done_says_who_when_before_and_after() {
         assert!(page.contains(words), "no {words:?} in\n{page}");
     }
     assert!(!page.contains("alert(\""));
-    // What the address says is no act of the reader.
+    // The address is no record of an act of the reader.
     for (done, reader) in [
         (Some(1), operator(Role::Operator)),
         (Some(99), operator(Role::Operator)),

@@ -153,7 +153,7 @@ pub struct Alarm {
     pub count: u64,
     /// Since when.
     pub since: Option<DateTime<Utc>>,
-    /// What a library or the other side said, as it said it, for programs; the sentence has it in the reader's language.
+    /// The words of a library or of the other side, unchanged, for programs; the sentence is in the reader's language.
     pub detail: String,
     /// The sentence and its next step.
     pub text: Text,

@@ -172,7 +172,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
         for store in &seen.stores {
             let all = [&store.contact, &store.failing_routes].into_iter().flatten();
             let mut lasting = all.filter(|trouble| seen.at - trouble.since >= LASTS);
-            // Where no call works, which routes fail says nothing more.
+            // An outage of everything explains each route.
             if let Some(trouble) = lasting.next() {
                 let hit = hit.entry((&store.base_url, contact_code(trouble.kind))).or_default();
                 hit.push((store, trouble));
@@ -311,7 +311,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
             text!("alarm-late-rows", store = name.as_str(), count = count, span = age(at, oldest)),
         )
     });
-    // What a failing route holds up has that cause.
+    // Sweeps that a failing route holds up have that cause.
     let is_reading = !paused::holds(store, Activity::Pull, at) && store.failing_routes.is_none();
     let is_complete = store.complete_at.is_some() && is_reading;
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {

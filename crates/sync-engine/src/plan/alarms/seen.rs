@@ -35,7 +35,7 @@ pub struct ChannelTrouble {
     pub channel: String,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// How it fails.
+    /// The failure, for people.
     pub symptom: Symptom,
     /// The other side's answer.
     pub detail: String,
@@ -57,7 +57,7 @@ pub struct DatabaseTrouble {
     pub kind: DatabaseKind,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// How it fails.
+    /// The failure, for people.
     pub symptom: Symptom,
     /// The database's own message; the file, where its file is in trouble.
     pub detail: String,
@@ -155,7 +155,7 @@ pub struct ContactTrouble {
     pub kind: ContactKind,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// How it fails.
+    /// The failure, for people.
     pub symptom: Symptom,
     /// A short detail: the status, or the connection's error.
     pub detail: String,
