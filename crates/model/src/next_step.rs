@@ -56,21 +56,25 @@ pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String 
         (RowAct::Look, Rows::OfCause(_)) => "errors",
         (RowAct::Look, Rows::One { .. }) => "explain",
     };
-    let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     let rows = match rows {
-        // A key that looks like an option stands where none is read any more.
-        Rows::One { entity, key } if key.starts_with('-') => {
-            return format!("espelho {verb}{of_store} -- {}", row_name(entity, key));
-        }
-        Rows::One { entity, key } => row_name(entity, key),
-        Rows::OfCause(code) => format!("--all --code {}", quoted(code)),
+        Rows::One { entity, key } => row_name(entity, key, store),
+        Rows::OfCause(code) => format!("--all --code {}{}", quoted(code), option_of(store)),
     };
-    format!("espelho {verb} {rows}{of_store}")
+    format!("espelho {verb} {rows}")
 }
 
-/// Returns a row's name as the command line takes it: `stock CAN-01/3`.
-pub fn row_name(entity: &str, key: &str) -> String {
-    format!("{} {}", quoted(entity), quoted(key))
+/// Returns a row's name as the command line takes it after a verb: `stock CAN-01/3 --store loja`.
+pub fn row_name(entity: &str, key: &str, store: Option<&str>) -> String {
+    let (name, of_store) = (format!("{} {}", quoted(entity), quoted(key)), option_of(store));
+    match key.starts_with('-') {
+        // A key that looks like an option stands where none is read any more.
+        true => format!("{of_store} -- {name}").trim_start().to_owned(),
+        false => format!("{name}{of_store}"),
+    }
+}
+
+fn option_of(store: Option<&str>) -> String {
+    store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default()
 }
 
 /// Returns a word as a shell takes it.

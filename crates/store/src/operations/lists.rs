@@ -80,8 +80,8 @@ pub(crate) const QUEUE: &str = "SELECT store, entity, substr(key, 1, 1000), stat
     key, CAST(said AS TEXT) FROM commands WHERE $2 = 'ignored' AND state = 'ignored') AS undone \
     WHERE ($1 = '' OR store = $1) AND ($2 = '' OR state = $2) ORDER BY since, store, entity, key LIMIT $3";
 
-/// The ERP's rows about one thing that a person has to decide about: what was given up is decided. `$2` is an order, a SKU or a command's number, `$3` says
-/// which: `order`, `product` or `command`.
+/// The ERP's rows about one thing that a person has to decide about: a row that was given up is decided. `$2` is an order,
+/// a SKU or a command's number, `$3` says which: `order`, `product` or `command`.
 pub(crate) const DECIDABLE: &str = "SELECT store, entity, substr(key, 1, 1000), state, COALESCE(substr(code, 1, 200), ''), \
     COALESCE(substr(error, 1, 2000), '') AS error, COALESCE(substr(hint, 1, 2000), '') AS hint, since, \
     substr(subject, 1, 1000), said FROM ( \

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error,
     driver::{Database, Row, Value},
-    operations::Overviews,
+    operations::{Overviews, runs::has_walked_orders},
 };
 
 /// A statement for all stores, and the same for one, which reads nothing of the others.
@@ -17,7 +17,7 @@ pub(crate) type Both = [&'static str; 2];
 
 /// Puts `WHERE store = $1` between the two parts for the second.
 macro_rules! both {
-    ($head:literal, $tail:literal) => {
+    ($head:expr, $tail:literal) => {
         [concat!($head, " ", $tail), concat!($head, " WHERE store = $1 ", $tail)]
     };
 }
@@ -49,23 +49,19 @@ pub(crate) const BACKLOGS: Both = [
         store",
 ];
 
-/// Puts what follows between the two parts: for all stores, and for one.
-macro_rules! first_reading {
-    ($and:literal) => {
-        concat!(
-            "SELECT l.store, COALESCE(p.resource, 'orders'), CAST(COALESCE(sum(p.seen), 0) AS BIGINT), max(p.total) \
-             FROM leases AS l LEFT JOIN sync_pages AS p ON p.store = l.store \
-             WHERE NOT EXISTS (SELECT 1 FROM sync_runs AS r WHERE r.store = l.store \
-             AND (r.passes LIKE '%orders:complete%' OR r.passes LIKE '%orders:whole%'))",
-            $and,
-            " GROUP BY l.store, p.resource ORDER BY l.store, p.resource"
-        )
-    };
-}
-
 /// The rows of the pages that are mirrored, of each store that was ever held and whose orders no pass has ever walked to
-/// their end, as [`WALKED_ORDERS`](super::runs::WALKED_ORDERS) tells it: at least that there are none of orders.
-pub(crate) const READING: Both = [first_reading!(""), first_reading!(" AND l.store = $1")];
+/// their end: at least that there are none of orders.
+pub(crate) const READING: Both = both!(
+    concat!(
+        "SELECT store, resource, CAST(COALESCE(sum(seen), 0) AS BIGINT), max(total) FROM ( \
+         SELECT l.store, COALESCE(p.resource, 'orders') AS resource, p.seen, p.total \
+         FROM leases AS l LEFT JOIN sync_pages AS p ON p.store = l.store \
+         WHERE NOT EXISTS (SELECT 1 FROM sync_runs AS r WHERE r.store = l.store AND ",
+        has_walked_orders!("r"),
+        ")) AS unread"
+    ),
+    "GROUP BY store, resource ORDER BY store, resource"
+);
 
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

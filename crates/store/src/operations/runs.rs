@@ -112,14 +112,24 @@ impl Runs<'_> {
     }
 }
 
+/// The condition that a run, by its alias, has walked the orders to their end.
+macro_rules! has_walked_orders {
+    ($alias:literal) => {
+        concat!("(", $alias, ".passes LIKE '%orders:complete%' OR ", $alias, ".passes LIKE '%orders:whole%')")
+    };
+}
+
+pub(crate) use has_walked_orders;
+
 macro_rules! old_runs {
     ($head:literal, $tail:literal) => {
         concat!(
             $head,
             " FROM sync_runs AS r WHERE finished_at < $1 AND state <> 'running' \
              AND EXISTS (SELECT 1 FROM sync_runs AS l WHERE l.store = r.store AND l.id > r.id \
-             AND l.passes LIKE '%products:complete%' \
-             AND (l.passes LIKE '%orders:complete%' OR l.passes LIKE '%orders:whole%') AND l.state = 'complete') \
+             AND l.passes LIKE '%products:complete%' AND ",
+            has_walked_orders!("l"),
+            " AND l.state = 'complete') \
              AND (SELECT count(*) FROM (SELECT 1 FROM sync_runs AS l WHERE l.store = r.store AND l.id > r.id \
              LIMIT 20) AS later) = 20",
             $tail
@@ -134,5 +144,5 @@ pub(crate) const PRUNE: &str =
 pub(crate) const LAST: &str = "SELECT state FROM sync_runs WHERE store = $1 ORDER BY id DESC LIMIT 20";
 pub(crate) const ALL_PRODUCTS: &str =
     "SELECT 1 FROM sync_runs WHERE store = $1 AND passes LIKE '%products:complete%' LIMIT 1";
-pub(crate) const WALKED_ORDERS: &str = "SELECT 1 FROM sync_runs WHERE store = $1 \
-    AND (passes LIKE '%orders:complete%' OR passes LIKE '%orders:whole%') LIMIT 1";
+pub(crate) const WALKED_ORDERS: &str =
+    concat!("SELECT 1 FROM sync_runs AS r WHERE store = $1 AND ", has_walked_orders!("r"), " LIMIT 1");

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use espelho_model::{Sku, next_step::quoted, push::PushState};
+use espelho_model::{
+    Sku,
+    next_step::{self, quoted},
+    push::PushState,
+};
 use espelho_store::{Command, IntentKind, Outcome, PriceIntent, SentLevel, StockIntent, TierIntent};
 
 use crate::{
@@ -143,11 +147,11 @@ pub(super) fn key_in_table(level: &StockIntent) -> String {
     format!("{}/{}", level.sku, level.location)
 }
 
-/// Returns a row's name as the command line takes it: `stock A/1 --store loja`.
+/// Returns a row's name as the command line takes it: `stock A/1 --store loja`. The place of a number that the database
+/// gives stays as it is.
 fn row_name(desired: IntentKind, key: &str, store: &str) -> String {
-    // The place of a number that the database gives stays as it is.
-    let key = if key == NUMBER { key.to_owned() } else { quoted(key) };
-    format!("{} {key} --store {}", desired.as_str(), quoted(store))
+    let name = next_step::row_name(desired.as_str(), key, Some(store));
+    name.replace(&quoted(NUMBER), NUMBER)
 }
 
 /// Says whether a verdict adds anything to a command's row: a waiting command is checked often, with the same result.
@@ -181,6 +185,7 @@ mod tests {
         assert_eq!(name("A/1"), "stock A/1 --store loja");
         assert_eq!(name("A B/1"), "stock 'A B/1' --store loja");
         assert_eq!(name("it's/1"), "stock 'it'\\''s/1' --store loja");
+        assert_eq!(name("-10/1"), "--store loja -- stock -10/1");
         assert_eq!(row_name(IntentKind::Command, NUMBER, "loja"), "command {id} --store loja");
     }
 
