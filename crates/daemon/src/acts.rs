@@ -3,7 +3,7 @@
 
 mod deed;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     Clock, StoreKey,
     next_step::{Rows, command_line, quoted},
@@ -12,11 +12,11 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewAction, Store};
+use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewAction, SeenRow, Store};
 use serde::Deserialize;
 
 use crate::{
-    decisions::{self, DecidedRow, Selection, change},
+    decisions::{self, Selection, change},
     replay::replay,
 };
 
@@ -46,8 +46,8 @@ pub(crate) struct Asked {
     pub(crate) minutes: String,
     /// The state of the row that the question was about.
     pub(crate) state: String,
-    /// The number of rows of a cause that the question was about.
-    pub(crate) count: String,
+    /// When the newest of the rows that the question was about was last written or answered.
+    pub(crate) seen: String,
 }
 
 /// An act.
@@ -84,8 +84,8 @@ pub(crate) struct Act {
     store: Option<StoreKey>,
     /// The state of the row that was asked about, if the form says it.
     asked_state: Option<PushState>,
-    /// The number of rows of a cause that were asked about, if the form says it.
-    asked_count: Option<usize>,
+    /// When the newest of the rows that were asked about was last written or answered, if the form says it.
+    seen: Option<DateTime<Utc>>,
     /// The command line that does the same.
     pub(crate) command: String,
 }
@@ -99,16 +99,8 @@ pub(crate) struct Preview {
     pub(crate) rows: Vec<String>,
     /// The state of the row, if it is one.
     pub(crate) state: Option<PushState>,
-    /// Tells whether the rows are all that have one cause.
-    pub(crate) is_of_cause: bool,
-}
-
-/// The rows of a decision, as they are now.
-#[derive(Default)]
-struct Concerned {
-    rows: Vec<DecidedRow>,
-    /// The state of the row, if it is one.
-    state: Option<PushState>,
+    /// When the newest of them was last written or answered; `None` if the act is about no rows of the ERP.
+    pub(crate) seen: Option<DateTime<Utc>>,
 }
 
 impl Act {
@@ -140,32 +132,36 @@ impl Act {
             return None;
         }
         let command = command(&what, word, store.as_ref(), &asked.only);
-        let (asked_state, asked_count) = (asked.state.parse().ok(), asked.count.parse().ok());
-        Some(Self { what, word, stores, store, asked_state, asked_count, command })
+        let (asked_state, seen) = (asked.state.parse().ok(), asked.seen.parse().ok());
+        Some(Self { what, word, stores, store, asked_state, seen, command })
     }
 
     /// Returns what the act would concern now.
     pub(crate) async fn preview(&self, store: &Store, clock: &dyn Clock) -> Result<Preview, Error> {
-        let concerned = self.rows(store).await?;
-        self.preview_of(&concerned, store, clock).await
+        let rows = self.rows(store).await?;
+        self.preview_of(&rows, store, clock).await
     }
 
     async fn preview_of(
         &self,
-        Concerned { rows, state }: &Concerned,
+        concerned: &[SeenRow],
         store: &Store,
         clock: &dyn Clock,
     ) -> Result<Preview, Error> {
+        let state = self.state_of(concerned);
+        let newest = concerned.iter().filter_map(|row| row.updated_at).max();
+        let seen = (!concerned.is_empty()).then(|| newest.unwrap_or_else(|| clock.now()));
         let (count, rows, question) = match &self.what {
             What::One { deed, .. } | What::OfCause { deed, .. } => {
                 // A command that was in doubt when it was ended is brought back like any other.
-                let may_have_happened = *state == Some(PushState::Doubtful)
-                    || *deed == Deed::BringBack && rows.iter().any(|row| row.intent == IntentKind::Command);
+                let may_have_happened = state == Some(PushState::Doubtful)
+                    || *deed == Deed::BringBack
+                        && concerned.iter().any(|row| row.intent == IntentKind::Command);
                 let mut names = Vec::new();
-                for row in rows.iter().take(NAMED) {
+                for row in concerned.iter().take(NAMED) {
                     names.push(format!("{}{}", named(row), change_of(store, row).await?));
                 }
-                (rows.len(), names, deed.question(rows.len(), may_have_happened))
+                (concerned.len(), names, deed.question(concerned.len(), may_have_happened))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -197,8 +193,7 @@ impl Act {
         };
         let mut rows: Vec<String> = rows;
         rows.truncate(NAMED);
-        let is_of_cause = matches!(&self.what, What::OfCause { .. });
-        Ok(Preview { question, count, rows, state: *state, is_of_cause })
+        Ok(Preview { question, count, rows, state, seen })
     }
 
     /// Does it, and records it: who, when, and what was so before and after. Returns the number of the record;
@@ -209,10 +204,7 @@ impl Act {
         clock: &dyn Clock,
         actor: &str,
     ) -> Result<Option<i64>, Error> {
-        let concerned = self.rows(store).await?;
-        if !self.is_as_asked(&concerned) {
-            return Ok(None);
-        }
+        let Some(concerned) = self.as_asked(self.rows(store).await?) else { return Ok(None) };
         let preview = self.preview_of(&concerned, store, clock).await?;
         let more = preview.count.saturating_sub(preview.rows.len());
         let more = (more > 0).then(|| format!("… {more}"));
@@ -225,28 +217,46 @@ impl Act {
             before: before.join("\n"),
         };
         let id = store.actions().begin(&action).await?;
-        let (count, after) = self.done(&concerned.rows, store, clock, actor).await?;
+        let (count, after) = self.done(&concerned, store, clock, actor).await?;
         store.actions().end(id, &after, count).await?;
         tracing::info!(actor, command = self.command, rows = count, "an operator acted on the page");
         Ok(Some(id))
     }
 
-    /// Tells whether the rows are those that the question was about: the row in the state that it had, and no more rows
-    /// of a cause than were shown. A deed that fits one state alone says itself which state was asked about.
-    fn is_as_asked(&self, Concerned { rows, state }: &Concerned) -> bool {
-        match &self.what {
-            What::One { deed, .. } => state.is_none_or(|state| match self.asked_state {
-                Some(asked) => asked == state,
-                None => matches!(deed, Deed::Release | Deed::Happened | Deed::BringBack),
-            }),
-            What::OfCause { .. } => self.asked_count.is_some_and(|asked| rows.len() <= asked),
-            What::Replay(_) | What::Pause { .. } | What::Resume { .. } => true,
+    /// Returns those of the rows that the question was about; `None` if it is to be asked anew: the row is another by now,
+    /// or none of a cause is as it was. Rows that came or changed since are left alone. A deed that fits one state alone
+    /// says itself which state was asked about.
+    fn as_asked(&self, mut rows: Vec<SeenRow>) -> Option<Vec<SeenRow>> {
+        if rows.is_empty() {
+            return Some(rows);
         }
+        match &self.what {
+            What::One { deed, .. } => {
+                let is_same_state = match self.asked_state {
+                    Some(asked) => self.state_of(&rows) == Some(asked),
+                    None => matches!(deed, Deed::Release | Deed::Happened | Deed::BringBack),
+                };
+                let is_unchanged =
+                    self.seen.is_none_or(|seen| rows.iter().all(|row| row.updated_at <= Some(seen)));
+                (is_same_state && is_unchanged).then_some(rows)
+            }
+            What::OfCause { .. } => {
+                rows.retain(|row| self.seen.is_some_and(|seen| row.updated_at <= Some(seen)));
+                (!rows.is_empty()).then_some(rows)
+            }
+            What::Replay(_) | What::Pause { .. } | What::Resume { .. } => Some(rows),
+        }
+    }
+
+    /// Returns the state of the row, if the act is about one.
+    fn state_of(&self, rows: &[SeenRow]) -> Option<PushState> {
+        let is_about_one = matches!(&self.what, What::One { .. });
+        rows.first().filter(|_| is_about_one).map(|row| row.state)
     }
 
     async fn done(
         &self,
-        rows: &[DecidedRow],
+        rows: &[SeenRow],
         store: &Store,
         clock: &dyn Clock,
         actor: &str,
@@ -280,36 +290,30 @@ impl Act {
     }
 
     /// Returns the rows of a decision as they are now; none for other acts.
-    async fn rows(&self, store: &Store) -> Result<Concerned, Error> {
+    async fn rows(&self, store: &Store) -> Result<Vec<SeenRow>, Error> {
         match &self.what {
             What::One { deed, intent, key } => {
-                let mut concerned = Concerned::default();
+                let mut rows = Vec::new();
                 // One row is a row of one store.
                 for of in &self.stores {
-                    let answer = store.intents().answer_of(of.as_str(), *intent, key).await?;
-                    let state = answer.and_then(|answer| answer.state);
-                    if let Some(state) = state.filter(|state| deed.fits(*state)) {
-                        concerned.state = Some(state);
-                        let row = DecidedRow { store: of.to_string(), intent: *intent, key: key.clone() };
-                        concerned.rows.push(row);
-                    }
+                    let row = store.releases().seen_row(of.as_str(), *intent, key).await?;
+                    rows.extend(row.filter(|row| deed.fits(row.state)));
                 }
-                Ok(concerned)
+                Ok(rows)
             }
             What::OfCause { deed, code } => {
                 let (stores, with_unknown_stores) = (&self.stores[..], self.store.is_none());
                 let selection = Selection { stores, with_unknown_stores, intent: None, code: Some(code) };
-                let rows = decisions::selected(store, deed.decision(), selection).await?;
-                Ok(Concerned { rows, state: None })
+                decisions::selected(store, deed.decision(), selection).await
             }
-            _ => Ok(Concerned::default()),
+            _ => Ok(Vec::new()),
         }
     }
 }
 
 /// Returns what a level or price changes. A command's words may be about a person, and what is done is recorded: they are
 /// left out.
-async fn change_of(store: &Store, row: &DecidedRow) -> Result<String, Error> {
+async fn change_of(store: &Store, row: &SeenRow) -> Result<String, Error> {
     if row.intent == IntentKind::Command {
         return Ok(String::new());
     }
@@ -317,7 +321,7 @@ async fn change_of(store: &Store, row: &DecidedRow) -> Result<String, Error> {
     Ok(row.as_ref().map(change).unwrap_or_default())
 }
 
-fn named(row: &DecidedRow) -> String {
+fn named(row: &SeenRow) -> String {
     format!("{} {} {}", row.store, row.intent.as_str(), row.key)
 }
 
@@ -411,7 +415,7 @@ mod tests {
                 "only" => &mut asked.only,
                 "minutes" => &mut asked.minutes,
                 "state" => &mut asked.state,
-                "count" => &mut asked.count,
+                "seen" => &mut asked.seen,
                 other => panic!("{other}"),
             };
             value.clone_into(field);
@@ -457,32 +461,59 @@ mod tests {
         }
     }
 
+    const SEEN: &str = "2026-05-01T10:00:00Z";
+
+    /// Rows in a state, each as old as said: seconds after the question.
+    fn rows(state: PushState, ages: &[i64]) -> Vec<SeenRow> {
+        let seen: DateTime<Utc> = SEEN.parse().unwrap();
+        let row = |(number, age): (usize, &i64)| SeenRow {
+            store: "loja-1".into(),
+            intent: IntentKind::Command,
+            key: (8 + number).to_string(),
+            state,
+            code: "x".into(),
+            updated_at: Some(seen + TimeDelta::seconds(*age)),
+        };
+        ages.iter().enumerate().map(row).collect()
+    }
+
     #[test]
     fn an_act_is_done_to_the_rows_that_were_asked_about_and_to_no_others() {
         use PushState::{Doubtful, Failed, Held, Ignored};
         const ONE: &str = "entity=command&key=8&store=loja-1";
         let known = [StoreKey::new("loja-1").unwrap()];
-        let row = DecidedRow { store: "loja-1".into(), intent: IntentKind::Command, key: "8".into() };
-        for (form, state, rows, expected) in [
-            (format!("act=retry&{ONE}&state=failed"), Some(Failed), 1, true),
-            (format!("act=retry&{ONE}&state=failed"), Some(Doubtful), 1, false),
-            (format!("act=retry&{ONE}&state=doubtful"), Some(Doubtful), 1, true),
-            (format!("act=retry&{ONE}"), Some(Failed), 1, false),
-            (format!("act=ignore&{ONE}&state=held"), Some(Failed), 1, false),
-            (format!("act=release&{ONE}"), Some(Held), 1, true),
-            (format!("act=happened&{ONE}"), Some(Doubtful), 1, true),
-            (format!("act=bring_back&{ONE}"), Some(Ignored), 1, true),
+        for (form, state, ages, expected) in [
+            (format!("act=retry&{ONE}&state=failed&seen={SEEN}"), Failed, &[0][..], Some(1)),
+            (format!("act=retry&{ONE}&state=failed&seen={SEEN}"), Failed, &[1], None),
+            (format!("act=retry&{ONE}&state=failed&seen={SEEN}"), Doubtful, &[0], None),
+            (format!("act=retry&{ONE}&state=doubtful&seen={SEEN}"), Doubtful, &[-9], Some(1)),
+            (format!("act=retry&{ONE}"), Failed, &[0], None),
+            (format!("act=ignore&{ONE}&state=held"), Failed, &[0], None),
+            (format!("act=release&{ONE}"), Held, &[0], Some(1)),
+            (format!("act=release&{ONE}&seen={SEEN}"), Held, &[1], None),
+            (format!("act=happened&{ONE}"), Doubtful, &[0], Some(1)),
+            (format!("act=bring_back&{ONE}"), Ignored, &[0], Some(1)),
             // Nothing is left to be done.
-            (format!("act=retry&{ONE}&state=failed"), None, 0, true),
-            ("act=release&causa=x&count=2".to_owned(), None, 2, true),
-            ("act=release&causa=x&count=2".to_owned(), None, 1, true),
-            ("act=release&causa=x&count=2".to_owned(), None, 3, false),
-            ("act=release&causa=x".to_owned(), None, 1, false),
+            (format!("act=retry&{ONE}&state=failed&seen={SEEN}"), Failed, &[], Some(0)),
+            (format!("act=release&causa=x&seen={SEEN}"), Held, &[0, -5], Some(2)),
+            // What came or changed since is left alone.
+            (format!("act=release&causa=x&seen={SEEN}"), Held, &[0, -5, 1], Some(2)),
+            (format!("act=release&causa=x&seen={SEEN}"), Held, &[1, 2], None),
+            ("act=release&causa=x".to_owned(), Held, &[0], None),
+            ("act=release&causa=x&seen=soon".to_owned(), Held, &[0], None),
         ] {
             let act = Act::read(&asked(&form), &known).unwrap();
-            let concerned = Concerned { rows: vec![row.clone(); rows], state };
-            assert_eq!(act.is_as_asked(&concerned), expected, "{form} {rows}");
+            let done = act.as_asked(rows(state, ages)).map(|rows| rows.len());
+            assert_eq!(done, expected, "{form} {ages:?}");
         }
+    }
+
+    #[test]
+    fn a_row_without_a_time_is_as_old_as_any() {
+        let act = Act::read(&asked(&format!("act=retry&causa=x&seen={SEEN}")), &[]).unwrap();
+        let mut rows = rows(PushState::Failed, &[0]);
+        rows[0].updated_at = None;
+        assert_eq!(act.as_asked(rows).map(|rows| rows.len()), Some(1));
     }
 
     #[test]

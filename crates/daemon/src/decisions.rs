@@ -8,7 +8,7 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::{EffectState, Error, IntentKind, IntentRow, Store};
+use espelho_store::{EffectState, Error, IntentKind, IntentRow, SeenRow, Store};
 
 use crate::terminal::shown;
 
@@ -23,15 +23,6 @@ pub(crate) enum Decision {
     BringBack,
     /// Does not try a row any more.
     Ignore,
-}
-
-/// A row that a decision concerns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DecidedRow {
-    /// The store's name on the row; the configuration may not have it.
-    pub(crate) store: String,
-    pub(crate) intent: IntentKind,
-    pub(crate) key: String,
 }
 
 /// A selection of rows: all that fit.
@@ -62,25 +53,16 @@ pub(crate) async fn selected(
     store: &Store,
     decision: Decision,
     selection: Selection<'_>,
-) -> Result<Vec<DecidedRow>, Error> {
+) -> Result<Vec<SeenRow>, Error> {
     let candidates = match decision {
-        Decision::BringBack => ignored(store, selection.code).await?,
-        _ => {
-            let troubled = store.releases().troubled_rows().await?;
-            let meant = troubled.into_iter().filter(|row| {
-                decision.means(row.state, &row.code) && selection.code.is_none_or(|code| code == row.code)
-            });
-            meant.map(|row| (row.store, row.intent, row.key, row.code == UNKNOWN_STORE)).collect()
-        }
+        Decision::BringBack => store.releases().ignored_rows().await?,
+        _ => store.releases().troubled_rows().await?,
     };
     let mut rows = Vec::new();
-    for (store_name, intent, key, is_unknown) in candidates {
-        let is_of_store = selection.stores.iter().any(|known| known.as_str() == store_name)
-            || is_unknown && selection.with_unknown_stores;
-        if !is_of_store || selection.intent.is_some_and(|only| only != intent) {
+    for row in candidates {
+        if !decision.means(row.state, &row.code) || !selection.means(&row) {
             continue;
         }
-        let row = DecidedRow { store: store_name, intent, key };
         if decision != Decision::BringBack || !is_in_doubt(store, &row).await? {
             rows.push(row);
         }
@@ -88,47 +70,39 @@ pub(crate) async fn selected(
     Ok(rows)
 }
 
-/// Makes a decision about rows; returns how many of them it found undone.
-pub(crate) async fn decide(store: &Store, decision: Decision, rows: &[DecidedRow]) -> Result<usize, Error> {
+/// Makes a decision about rows; returns how many of them were still as they had been seen.
+pub(crate) async fn decide(store: &Store, decision: Decision, rows: &[SeenRow]) -> Result<usize, Error> {
     let (state, lifts_guards) = decision.makes();
     let mut count = 0;
-    for DecidedRow { store: of, intent, key } in rows {
-        count += usize::from(store.releases().decide(of, *intent, key, state, lifts_guards).await?);
+    for row in rows {
+        count += usize::from(store.releases().decide(row, state, lifts_guards).await?);
     }
     Ok(count)
 }
 
-/// A row that may be meant: its store's name, its table, its key, and whether no configuration has the store.
-type Candidate = (String, IntentKind, String, bool);
-
-async fn ignored(store: &Store, code: Option<&str>) -> Result<Vec<Candidate>, Error> {
-    let mut kept = Vec::new();
-    for (of, intent, key) in store.intents().ignored_rows().await? {
-        let answer = store.intents().answer_of(&of, intent, &key).await?;
-        let known = answer.and_then(|answer| answer.code);
-        if code.is_none_or(|code| known.as_deref() == Some(code)) {
-            kept.push((of, intent, key, known.as_deref() == Some(UNKNOWN_STORE)));
-        }
-    }
-    Ok(kept)
-}
-
 /// Tells whether a row waits for a release in vain: a price of zero passes no guard.
-pub(crate) async fn is_unreleasable(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
-    let answer = store.intents().answer_of(&row.store, row.intent, &row.key).await?;
-    Ok(answer.is_some_and(|answer| {
-        answer.state == Some(PushState::Held) && answer.code.as_deref() == Some(PRICE_ZERO)
-    }))
+pub(crate) fn is_unreleasable(row: &SeenRow) -> bool {
+    row.state == PushState::Held && row.code == PRICE_ZERO
 }
 
 /// Tells whether nothing proves the outcome of a command's calls: a retry would execute them twice.
-async fn is_in_doubt(store: &Store, row: &DecidedRow) -> Result<bool, Error> {
+async fn is_in_doubt(store: &Store, row: &SeenRow) -> Result<bool, Error> {
     let (IntentKind::Command, Ok(id), Ok(of)) = (row.intent, row.key.parse(), StoreKey::new(&row.store))
     else {
         return Ok(false);
     };
     let effects = store.journal().effects_by_number(&of, id).await?;
     Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
+}
+
+impl Selection<'_> {
+    fn means(&self, row: &SeenRow) -> bool {
+        let is_of_store = self.stores.iter().any(|known| known.as_str() == row.store)
+            || row.code == UNKNOWN_STORE && self.with_unknown_stores;
+        is_of_store
+            && self.intent.is_none_or(|only| only == row.intent)
+            && self.code.is_none_or(|code| code == row.code)
+    }
 }
 
 impl Decision {

@@ -54,7 +54,7 @@ pub use intents::{
     joining::Joinable,
     open_pages::{MOST_DATA, OpenCommand, PAGE_ROWS, SHORT_DATA},
     prices::{PriceIntent, TierIntent},
-    release::{HeldRow, IntentKind, IntentRow, TroubledRow},
+    release::{HeldRow, IntentKind, IntentRow, SeenRow},
     stock::{SentLevel, StockIntent},
     unknown_stores::RowWords,
     unreadable::UnreadableWalk,

@@ -1,6 +1,7 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
 use espelho_model::{StoreKey, text, text::Text};
+use espelho_store::SeenRow;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::{Cli, DecideArgs, IntentArg},
-    decisions::{self, DecidedRow, Decision, Selection},
+    decisions::{self, Decision, Selection},
     exit,
     terminal::shown,
 };
@@ -93,8 +94,9 @@ async fn decide_with(
     let intent = arguments.entity.and_then(IntentArg::intent);
     let rows = match (intent, &arguments.key, stores.as_slice()) {
         (Some(intent), Some(key), [store]) => {
-            let row = DecidedRow { store: store.to_string(), intent, key: key.clone() };
-            if decision == Decision::Release && decisions::is_unreleasable(&reading.store, &row).await? {
+            let row = reading.store.releases().seen_row(store.as_str(), intent, key).await?;
+            let row = row.ok_or_else(no_such_row)?;
+            if decision == Decision::Release && decisions::is_unreleasable(&row) {
                 return Err(Problem::of(Trouble::Guard, "price_zero", text!("push-price-zero")));
             }
             vec![row]
@@ -129,9 +131,8 @@ async fn stores_on_rows(reading: &Reading, asked: Option<&str>) -> Result<Vec<St
     };
     let Some(Ok(asked)) = asked.map(StoreKey::new) else { return Err(problem) };
     let troubled = reading.store.releases().troubled_rows().await?;
-    let ignored = reading.store.intents().ignored_rows().await?;
-    let mut names = troubled.iter().map(|row| &row.store).chain(ignored.iter().map(|(name, ..)| name));
-    match names.any(|name| name == asked.as_str()) {
+    let ignored = reading.store.releases().ignored_rows().await?;
+    match troubled.iter().chain(&ignored).any(|row| row.store == asked.as_str()) {
         true => Ok(vec![asked]),
         false => Err(problem),
     }
@@ -175,9 +176,9 @@ async fn confirmed(
     reading: &Reading,
     decision: Decision,
     arguments: &DecideArgs,
-    rows: &[DecidedRow],
+    rows: &[SeenRow],
 ) -> Result<bool, Problem> {
-    for DecidedRow { store, intent, key } in rows.iter().take(MOST_SHOWN) {
+    for SeenRow { store, intent, key, .. } in rows.iter().take(MOST_SHOWN) {
         let row = reading.store.releases().intent_row(store, *intent, key).await?;
         let store = shown(store);
         let change = row.as_ref().map(decisions::change).unwrap_or_default();

@@ -69,7 +69,7 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
             let mut fields = fields(asked);
             // The act is done to what this question is about, and to nothing else.
             fields.extend(preview.state.map(|state| ("state", state.as_str().to_owned())));
-            fields.extend(preview.is_of_cause.then(|| ("count", preview.count.to_string())));
+            fields.extend(preview.seen.map(|seen| ("seen", espelho_model::time::fixed_width(seen))));
             fields.push(("csrf", session.csrf.clone()));
             (None, fields)
         }

@@ -1,13 +1,13 @@
-//! The answers on the ERP's rows: of one row, of all waiting rows, of all ignored rows.
+//! The answers on the ERP's rows: of one row, of all waiting rows.
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
+use espelho_model::{StoreKey, push::PushState, text::Locale, time::serialize_fixed_width};
 use serde::Serialize;
 
 use super::release::IntentKind;
 use crate::{
     Error,
-    driver::Row,
+    driver::{Database, Row},
     intents::Intents,
     words::{all_words, words},
 };
@@ -28,12 +28,6 @@ pub(crate) const WAITING: &str = "SELECT store, 'stock' AS entity, sku || '/' ||
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error_code, ''), COALESCE(error, ''), created_at, \
     kind, key, hint, CAST(said AS TEXT) \
     FROM commands WHERE state = 'waiting' AND ($1 = '' OR store = $1) ORDER BY 1, 2, 3";
-/// Ignored rows of all tables; a person may reopen them.
-pub(crate) const IGNORED: &str = "SELECT store, 'stock', sku || '/' || location_id FROM erp_stock WHERE state = \
-    'ignored' \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity FROM erp_prices WHERE state = 'ignored' \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE state = 'ignored' ORDER BY 1, 2, 3";
-
 /// The answer on a row of the ERP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -82,23 +76,7 @@ impl Intents<'_> {
         intent: IntentKind,
         key: &str,
     ) -> Result<Option<Answer>, Error> {
-        let sql = match intent {
-            IntentKind::Stock => STOCK_ANSWER,
-            IntentKind::Price => PRICE_ANSWER,
-            IntentKind::Command => COMMAND_ANSWER,
-        };
-        let rows = self.database.fetch_erp("read an answer", sql, vec![store.into(), key.into()]).await?;
-        let read = |row: &Row| {
-            let [error, hint] = words(row, self.reader)?;
-            Ok(Answer {
-                state: row.foreign_text("state")?.parse().ok(),
-                code: row.optional_foreign_text("error_code")?,
-                error,
-                hint,
-                updated_at: row.optional_time("updated_at").ok().flatten(),
-            })
-        };
-        rows.first().map(read).transpose()
+        read(self.database, self.reader, store, intent, key).await
     }
 
     /// All waiting rows, of one store or of all.
@@ -123,19 +101,31 @@ impl Intents<'_> {
         };
         rows.iter().map(read).collect()
     }
+}
 
-    /// All ignored rows: store, table and key.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn ignored_rows(self) -> Result<Vec<(String, IntentKind, String)>, Error> {
-        let rows = self.database.fetch_erp("read what is ignored", IGNORED, Vec::new()).await?;
-        let mut ignored = Vec::new();
-        for row in &rows {
-            if let Ok(intent) = row.text(1)?.parse() {
-                ignored.push((row.text(0)?, intent, row.foreign_text(2)?));
-            }
-        }
-        Ok(ignored)
-    }
+/// Reads the answer on a row of the ERP.
+pub(super) async fn read(
+    database: &Database,
+    reader: Option<Locale>,
+    store: &str,
+    intent: IntentKind,
+    key: &str,
+) -> Result<Option<Answer>, Error> {
+    let sql = match intent {
+        IntentKind::Stock => STOCK_ANSWER,
+        IntentKind::Price => PRICE_ANSWER,
+        IntentKind::Command => COMMAND_ANSWER,
+    };
+    let rows = database.fetch_erp("read an answer", sql, vec![store.into(), key.into()]).await?;
+    let read = |row: &Row| {
+        let [error, hint] = words(row, reader)?;
+        Ok(Answer {
+            state: row.foreign_text("state")?.parse().ok(),
+            code: row.optional_foreign_text("error_code")?,
+            error,
+            hint,
+            updated_at: row.optional_time("updated_at").ok().flatten(),
+        })
+    };
+    rows.first().map(read).transpose()
 }

@@ -25,12 +25,12 @@ pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what =
 /// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, \
     revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
-    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
+    WHERE store = $3 AND sku || '/' || location_id = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
 pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, \
     revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
-    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
+    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
-    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'ignored')";
+    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
 /// Refutes doubtful effects on a person's word; effects refuted before stop counting too.
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
@@ -41,12 +41,18 @@ pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || lo
     FROM erp_prices WHERE state = 'held' \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, ''), CAST(said AS TEXT) \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
-pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code FROM erp_stock \
+pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code, updated_at \
+    FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, updated_at FROM erp_prices \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code FROM erp_prices \
-    WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code FROM commands \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, updated_at FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
+pub(crate) const IGNORED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code, updated_at \
+    FROM erp_stock WHERE state = 'ignored' \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, updated_at FROM erp_prices \
+    WHERE state = 'ignored' \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, updated_at FROM commands \
+    WHERE state = 'ignored' ORDER BY 1, 2, 3";
 pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT) AS intent, error, hint, updated_at, \
     CAST(said AS TEXT) AS said, (SELECT CAST(s.quantity AS TEXT) FROM product_stock s WHERE s.store = e.store \
     AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL) AS mirrored \
@@ -119,19 +125,33 @@ pub struct IntentRow {
     pub updated_at: Option<DateTime<Utc>>,
 }
 
-/// A row that needs a person.
+/// A row that is not done, as a person sees it who decides about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TroubledRow {
-    /// The store.
+pub struct SeenRow {
+    /// The store's name on the row; the configuration may not have it.
     pub store: String,
     /// The table.
     pub intent: IntentKind,
     /// The key.
     pub key: String,
-    /// `Failed`, `Held` or `Doubtful`.
+    /// The state.
     pub state: PushState,
-    /// The cause.
+    /// The cause; empty if the row names none.
     pub code: String,
+    /// When it was last written or answered, if that is a readable time.
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+impl SeenRow {
+    /// Tells whether a person may decide about it: a row under way gets its answer from its worker.
+    fn is_decidable(&self) -> bool {
+        use PushState::{Doubtful, Failed, Held, Ignored, Waiting};
+        match self.state {
+            Failed | Held | Waiting | Ignored => true,
+            Doubtful => self.intent == IntentKind::Command,
+            _ => false,
+        }
+    }
 }
 
 /// A row held by a guard.
@@ -184,22 +204,58 @@ impl Releases<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn troubled_rows(self) -> Result<Vec<TroubledRow>, Error> {
-        let rows = self.database.fetch_erp("read what is not done", TROUBLED, Vec::new()).await?;
-        let mut troubled = Vec::new();
+    pub async fn troubled_rows(self) -> Result<Vec<SeenRow>, Error> {
+        self.seen("read what is not done", TROUBLED).await
+    }
+
+    /// All ignored rows: a person may bring them back.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ignored_rows(self) -> Result<Vec<SeenRow>, Error> {
+        self.seen("read what is ignored", IGNORED).await
+    }
+
+    /// A row by its key, if its state is one that espelho writes.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn seen_row(
+        self,
+        store: &str,
+        intent: IntentKind,
+        key: &str,
+    ) -> Result<Option<SeenRow>, Error> {
+        let answer = super::answers::read(self.database, self.reader, store, intent, key).await?;
+        Ok(answer.and_then(|answer| {
+            Some(SeenRow {
+                store: store.to_owned(),
+                intent,
+                key: key.to_owned(),
+                state: answer.state?,
+                code: answer.code.unwrap_or_default(),
+                updated_at: answer.updated_at,
+            })
+        }))
+    }
+
+    async fn seen(self, what: &'static str, sql: &'static str) -> Result<Vec<SeenRow>, Error> {
+        let rows = self.database.fetch_erp(what, sql, Vec::new()).await?;
+        let mut seen = Vec::new();
         for row in &rows {
             if let (Ok(intent), Ok(state)) = (row.text("entity")?.parse(), row.foreign_text("state")?.parse())
             {
-                troubled.push(TroubledRow {
+                seen.push(SeenRow {
                     store: row.foreign_text("store")?,
                     intent,
                     key: row.foreign_text("key")?,
                     state,
-                    code: row.foreign_text("error_code")?,
+                    code: row.optional_foreign_text("error_code")?.unwrap_or_default(),
+                    updated_at: row.optional_time("updated_at").ok().flatten(),
                 });
             }
         }
-        Ok(troubled)
+        Ok(seen)
     }
 
     /// All held rows.
@@ -221,42 +277,41 @@ impl Releases<'_> {
         rows.iter().map(held).collect()
     }
 
-    /// Reopens a row, or ignores it; `lifts_guards` releases it past the guards, once. Returns whether there was an
-    /// unfinished row.
+    /// Reopens a row, or ignores it; `lifts_guards` releases it past the guards, once. Returns whether it was done: a row
+    /// that is no longer as it was seen stays as it is.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn decide(
-        self,
-        store: &str,
-        intent: IntentKind,
-        key: &str,
-        state: PushState,
-        lifts_guards: bool,
-    ) -> Result<bool, Error> {
+    pub async fn decide(self, row: &SeenRow, becomes: PushState, lifts_guards: bool) -> Result<bool, Error> {
+        let SeenRow { store, intent, key, state, updated_at, .. } = row;
         let sql = match intent {
             IntentKind::Stock => STOCK,
             IntentKind::Price => PRICE,
             IntentKind::Command => COMMAND,
         };
+        if !row.is_decidable() {
+            return Ok(false);
+        }
         let now = self.clock.now();
-        if intent == IntentKind::Command && state == PushState::New && !lifts_guards {
-            // Only a row that a person has seen can be decided: a row under way gets its answer from its worker.
-            let row = self.intent_row(store, intent, key).await?;
-            let is_decidable =
-                |state: &str| matches!(state, "failed" | "held" | "doubtful" | "waiting" | "ignored");
-            if row.is_none_or(|row| !is_decidable(&row.state)) {
+        if *intent == IntentKind::Command && becomes == PushState::New && !lifts_guards {
+            // The journal is refuted before the row is open again, and only for a row that is as it was seen.
+            let is = self.seen_row(store, *intent, key).await?;
+            if is.is_none_or(|is| (is.state, is.updated_at) != (*state, *updated_at)) {
                 return Ok(false);
             }
-            let values = vec![now.into(), store.into(), key.into()];
+            let values = vec![now.into(), store.as_str().into(), key.as_str().into()];
             self.inbox.execute("take a person's word", DECIDED, values).await?;
         }
         let mut tx = self.database.begin().await?;
-        let values: Vec<Value> = vec![state.as_str().into(), now.into(), store.into(), key.into()];
+        let row = [store, key].map(|name| Value::from(name.as_str()));
+        let [of, named] = row.clone();
+        let values: Vec<Value> =
+            vec![becomes.as_str().into(), now.into(), of, named, state.as_str().into(), (*updated_at).into()];
         let found = tx.execute("decide about a row", sql, values).await? > 0;
         if found && lifts_guards {
             let value = intent.value_in(&mut tx, store, key).await?;
-            let values = vec![store.into(), intent.as_str().into(), key.into(), value.into(), now.into()];
+            let [of, named] = row;
+            let values = vec![of, intent.as_str().into(), named, value.into(), now.into()];
             tx.execute("release a row", RELEASE, values).await?;
         }
         tx.commit().await?;

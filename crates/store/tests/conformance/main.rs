@@ -268,6 +268,7 @@ conformance! {
         an_answer_is_for_the_wish_that_was_read,
         a_word_that_is_no_state_leaves_no_row_unseen,
         a_release_is_for_the_command_that_was_seen,
+        a_decision_is_for_the_row_that_was_seen,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,
         a_command_is_marked_before_its_request_and_changes_no_more,
         a_row_whose_key_is_corrected_asks_for_something_else,

@@ -72,7 +72,7 @@ pub(in super::super) async fn act(
         only: query_value(&body, "only").unwrap_or_default(),
         minutes: query_value(&body, "minutes").unwrap_or_default(),
         state: query_value(&body, "state").unwrap_or_default(),
-        count: query_value(&body, "count").unwrap_or_default(),
+        seen: query_value(&body, "seen").unwrap_or_default(),
     };
     let Some(act) = Act::read(&asked, &state.shown_stores()) else {
         return Ok(answer(StatusCode::NOT_FOUND, page::no_such_page(&reader), &headers));

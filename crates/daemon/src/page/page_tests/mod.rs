@@ -336,7 +336,7 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
         count: 70,
         rows: vec![EVIL.into()],
         state: None,
-        is_of_cause: true,
+        seen: Some(at(0)),
     };
     let page = confirm(&asked, &act, &preview(), &operator(Role::Operator)).html;
     for words in [
@@ -344,7 +344,7 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
         "<form method=\"post\" action=\"/acao\">",
         "name=\"csrf\" value=\"c5rf\"",
         "name=\"act\" value=\"retry\"",
-        "name=\"count\" value=\"70\"",
+        "name=\"seen\" value=\"",
         "espelho retry --all --code",
         "e mais 69",
     ] {

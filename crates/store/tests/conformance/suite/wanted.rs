@@ -56,14 +56,9 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     let fourth = wish(world).await;
     assert!(answers(world, &lease, &fourth, PushState::Failed).await);
-    assert!(
-        world
-            .store
-            .releases()
-            .decide(minha_loja().as_str(), IntentKind::Stock, "A/1", PushState::New, false)
-            .await
-            .unwrap()
-    );
+    let releases = world.store.releases();
+    let failed = releases.seen_row(minha_loja().as_str(), IntentKind::Stock, "A/1").await.unwrap().unwrap();
+    assert!(releases.decide(&failed, PushState::New, false).await.unwrap());
     assert!(
         wish(world).await.revision > fourth.revision,
         "what was sent before is not what is asked for now"
@@ -82,20 +77,51 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
     let key = minha_loja();
     gives(world, 1, r#"{"delta": 1}"#).await;
     world.tables.execute("UPDATE commands SET state = 'held', error_code = 'x'").await;
-    assert!(
-        world
-            .store
-            .releases()
-            .decide(key.as_str(), IntentKind::Command, "1", PushState::New, true)
-            .await
-            .unwrap()
-    );
+    let releases = world.store.releases();
+    let held = releases.seen_row(key.as_str(), IntentKind::Command, "1").await.unwrap().unwrap();
+    assert!(releases.decide(&held, PushState::New, true).await.unwrap());
     let released = world.store.releases().release_of(&key, IntentKind::Command, "1").await.unwrap();
     let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();
     assert_eq!(released, Some(command.fingerprint()));
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;
     let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();
     assert_ne!(released, Some(command.fingerprint()), "it asks for something else now");
+}
+
+pub(crate) async fn a_decision_is_for_the_row_that_was_seen(world: &World) {
+    let key = minha_loja();
+    writes(world, 5).await;
+    gives(world, 1, r#"{"delta": 1}"#).await;
+    let set = async |table: &str, state: &str, at: &str| {
+        let sql = format!("UPDATE {table} SET state = '{state}', error_code = 'x', updated_at = '{at}'");
+        world.tables.execute(&sql).await;
+    };
+    let [then, later] = ["2026-05-01T10:00:00.000000Z", "2026-05-01T10:00:01.000000Z"];
+    let releases = world.store.releases();
+    for (intent, name, table) in
+        [(IntentKind::Stock, "A/1", "erp_stock"), (IntentKind::Command, "1", "commands")]
+    {
+        set(table, "held", then).await;
+        let seen = releases.seen_row(key.as_str(), intent, name).await.unwrap().unwrap();
+        assert_eq!(releases.troubled_rows().await.unwrap(), std::slice::from_ref(&seen));
+        for (state, at) in [("held", later), ("failed", then), ("sending", then), ("done", then)] {
+            set(table, state, at).await;
+            for (becomes, lifts_guards) in
+                [(PushState::New, true), (PushState::New, false), (PushState::Ignored, false)]
+            {
+                let is_done = releases.decide(&seen, becomes, lifts_guards).await.unwrap();
+                assert!(!is_done, "{table} {state} {at} {becomes}");
+            }
+            let states = world.tables.list(&format!("SELECT state FROM {table}")).await;
+            assert_eq!(states, [state], "{table} {at}");
+        }
+        assert_eq!(releases.release_of(&key, intent, name).await.unwrap(), None);
+        set(table, "held", then).await;
+        assert!(releases.decide(&seen, PushState::Ignored, false).await.unwrap());
+        let ignored = releases.ignored_rows().await.unwrap();
+        assert_eq!((ignored.len(), ignored[0].state, &*ignored[0].code), (1, PushState::Ignored, "x"));
+        assert!(releases.decide(&ignored[0], PushState::New, false).await.unwrap());
+    }
 }
 
 pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_not(world: &World) {

@@ -363,8 +363,10 @@ impl Rig {
         let state = if decision == Decision::Ignore { PushState::Ignored } else { PushState::New };
         let store = StoreKey::new(STORE).unwrap();
         let lifts_guards = decision == Decision::Release;
-        let found =
-            self.parts.store.releases().decide(store.as_str(), kind, key, state, lifts_guards).await.unwrap();
+        let releases = self.parts.store.releases();
+        let row = releases.seen_row(store.as_str(), kind, key).await.unwrap();
+        let row = row.unwrap_or_else(|| panic!("there is no row {key}"));
+        let found = releases.decide(&row, state, lifts_guards).await.unwrap();
         assert!(found, "there is no row {key} to decide about");
         self.written.notify_one();
     }
