@@ -95,7 +95,7 @@ impl StockPusher<'_> {
     async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Error> {
         match self.tools.answers.level(level, &Verdict::Held(message)).await {
             Err(Error::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
-                tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "cannot hold a level; will retry");
+                tracing::info!(store = %self.context.key, key = key_in_table(level), %error, "cannot hold a level; will retry");
                 Ok(false)
             }
             held => held.map(|()| true),
