@@ -133,6 +133,7 @@ async fn a_thing_is_found_by_what_people_write(kind: Kind) {
         assert!(told.stdout.contains(said), "{asked}: {told}");
     }
     installation.run(&["explain", "commands", "1323"]).await.expect(0);
+    installation.run(&["explain", "erp_stock", "TIN-07"]).await.expect(0);
     installation.run(&["explain", "nothing at all"]).await.expect(1);
 
     let browser = Browser { base, cookie: String::new() };

@@ -44,9 +44,10 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
         Err(problem) => return say(&problem, cli),
     };
     let mut found = find_all(&reading.store, &keys, entity, key).await;
-    // A name with a blank may be a SKU; else it is a reference as the pages show it.
+    // A name with a blank may be a SKU; else it is a reference as the pages show it. A level without a location is one too.
+    let asked = entity.map_or_else(|| key.to_owned(), |entity| format!("{entity}:{key}"));
     if matches!(&found, Ok(found) if found.is_empty())
-        && let Some((entity, key)) = reference(key).filter(|_| entity.is_none())
+        && let Some((entity, key)) = reference(&asked)
     {
         found = find_all(&reading.store, &keys, Some(entity), &key).await;
     }

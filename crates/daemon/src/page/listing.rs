@@ -467,17 +467,20 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, re
     page.page(reader)
 }
 
-/// `/busca`, where there is not exactly one answer. `similar` are SKUs that are written much the same.
+/// `/busca`, where there is not exactly one answer. `similar` are SKUs that are written much the same. `unread` says that
+/// the mirror was never complete.
 pub(crate) fn found(
     asked: &str,
     rows: &[(String, String, String)],
     similar: &[String],
+    unread: Option<&Text>,
     reader: &Reader,
 ) -> Page {
     let words = Words(reader.locale);
-    let none = match asked.is_empty() {
-        true => text!("page-search-empty"),
-        false => text!("page-search-none", asked = shown(asked)),
+    let none = match unread {
+        _ if asked.is_empty() => text!("page-search-empty"),
+        Some(unread) => text!("page-search-none-yet", asked = shown(asked), reading = unread.clone()),
+        None => text!("page-search-none", asked = shown(asked)),
     };
     let mut page = Listing::new(&text!("page-search"), &none, words);
     let columns = [(text!("page-what"), false), (text!("status-store"), false)];

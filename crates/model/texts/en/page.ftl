@@ -116,6 +116,7 @@ page-webhooks = Webhooks
 page-search = Search
 page-search-hint = Order, SKU, product, NF-e or command
 page-search-empty = Write the number of an order, a SKU, a part of a product's name, the number of an NF-e, of a command, of a shipment or of the ERP.
+page-search-none-yet = Nothing that has been read so far has the name { $asked }: { $reading }.
 page-search-none = Nothing has the name { $asked }: check the number, the SKU or the product's name.
 page-no-orders = no order in this list
 page-no-webhooks = no webhook is kept

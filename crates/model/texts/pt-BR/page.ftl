@@ -119,6 +119,7 @@ page-webhooks = Webhooks
 page-search = Busca
 page-search-hint = Pedido, SKU, produto, NF-e ou comando
 page-search-empty = Escreva um número de pedido, um SKU, parte do nome de um produto, o número de uma NF-e, de um comando, de um envio ou do ERP.
+page-search-none-yet = Nada do que foi lido até agora tem o nome { $asked }: { $reading }.
 page-search-none = Nada tem o nome { $asked }: confira o número, o SKU ou o nome do produto.
 page-no-orders = nenhum pedido nesta lista
 page-no-webhooks = nenhum webhook guardado

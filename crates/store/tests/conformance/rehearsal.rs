@@ -4,6 +4,8 @@ use std::{
     collections::BTreeMap,
     future::{Future, pending, ready},
     path::{Path, PathBuf},
+    str::FromStr as _,
+    time::Duration,
 };
 
 use espelho_model::clock::SystemClock;
@@ -66,6 +68,21 @@ async fn words(url: &str) -> Vec<Vec<Option<String>>> {
     words
 }
 
+/// Waits until the server has ended every session of a database: a closed one ends a moment later there.
+async fn alone(url: &str) {
+    let name = PgConnectOptions::from_str(url).unwrap();
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'";
+    let mut session = server().connect().await.unwrap();
+    for _ in 0..1000 {
+        let open = sqlx::query_scalar::<_, i64>(sql).bind(name.get_database()).fetch_one(&mut session);
+        if open.await.unwrap() == 0 {
+            return session.close().await.unwrap();
+        }
+        SystemClock::shared().sleep(Duration::from_millis(10)).await;
+    }
+    panic!("a session of {url} does not end");
+}
+
 async fn copies(tables: &Tables) -> Vec<Vec<Option<String>>> {
     let ours = "SELECT CAST(datname AS TEXT) FROM pg_database WHERE datname = 'espelho_rehearsal_' || \
         (SELECT CAST(oid AS TEXT) FROM pg_database WHERE datname = current_database())";
@@ -118,6 +135,7 @@ async fn a_rehearsal_says_what_each_migration_does_and_leaves_the_files_as_they_
 async fn a_rehearsal_says_what_each_migration_does_and_leaves_the_database_as_it_is_on_postgres() {
     let older = Older::on_postgres(TEXT_AMOUNTS, &rows()).await;
     let before = words(&older.url).await;
+    alone(&older.url).await;
     let rehearsal = whole(&older.url).await;
     assert_eq!(words(&older.url).await, before);
     let versions: Vec<i64> = rehearsal.migrations.iter().map(|migration| migration.version).collect();

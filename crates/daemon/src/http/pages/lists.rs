@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
 };
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text::Text};
 use espelho_store::{Error, Found, OrderList, Store};
 
 use super::{super::State, answer, read};
@@ -62,10 +62,7 @@ pub(in super::super) async fn orders(
         store.overview().orders(list, of.as_ref(), &status, ROWS + 1).await
     });
     let rows = rows.await?;
-    let unread = match rows.is_empty() {
-        true => page::unread(&state.snapshots.snapshot(shown.as_ref(), reader.locale).await.stores),
-        false => None,
-    };
+    let unread = unread(&state, rows.is_empty(), shown.as_ref(), &reader).await;
     let page = page::orders(&rows, unread.as_ref(), &filter, now, &reader);
     Ok(answer(StatusCode::OK, page, &headers))
 }
@@ -156,7 +153,16 @@ pub(in super::super) async fn search(
         return Ok(Redirect::to(&address).into_response());
     }
     let status = if rows.is_empty() && !asked.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    Ok(answer(status, page::found(&asked, &rows, &alike, &reader), &headers))
+    let unread = unread(&state, rows.is_empty(), None, &reader).await;
+    Ok(answer(status, page::found(&asked, &rows, &alike, unread.as_ref(), &reader), &headers))
+}
+
+/// Says that the first complete reading has not ended, where nothing was found.
+async fn unread(state: &State, is_empty: bool, of: Option<&StoreKey>, reader: &Reader) -> Option<Text> {
+    if !is_empty {
+        return None;
+    }
+    page::unread(&state.snapshots.snapshot(of, reader.locale).await.stores)
 }
 
 /// Returns what bears a name; else what a reference names, then other spellings of it, then products by their names. A

@@ -17,8 +17,9 @@ use super::{
     event,
     measure::{self, Outcome},
     secrets::Secrets,
+    warnings::Warning,
 };
-use crate::{health::Health, http::connections::Connection};
+use crate::{health::Health, http::connections::Connection, terminal::shown};
 
 /// The largest body that is read.
 pub(super) const MOST_BODY: usize = 256 << 10;
@@ -34,6 +35,8 @@ pub(super) struct Receiver {
     pub queue: Queue,
     pub health: Arc<Health>,
     pub clock: Arc<dyn Clock>,
+    /// Deliveries to addresses that no store has.
+    pub misled: Warning,
 }
 
 /// The reason why a delivery is not acknowledged.
@@ -71,7 +74,10 @@ impl Receiver {
                 self.count(&store, &outcome, began);
                 outcome.map_or_else(refused, |_| status(StatusCode::OK))
             }
-            Err(refusal) => refused(refusal),
+            Err(refusal) => {
+                self.warn_of(refusal, &request);
+                refused(refusal)
+            }
         };
         connection.request_ended();
         answer
@@ -81,6 +87,18 @@ impl Receiver {
         let key = request.uri().path().strip_prefix("/webhooks/").ok_or(Refusal::NotFound)?;
         let store = self.secrets.store_named(key).ok_or(Refusal::NotFound)?;
         if request.method() == Method::POST { Ok(store) } else { Err(Refusal::Method) }
+    }
+
+    /// A signed request to an address that no store has is a webhook with a wrong address, or of a removed store.
+    fn warn_of<B>(&self, refusal: Refusal, request: &Request<B>) {
+        if refusal == Refusal::NotFound
+            && request.headers().contains_key(SIGNATURE)
+            && self.misled.is_due(self.clock.monotonic())
+        {
+            let path = shown(request.uri().path());
+            let next_step = "webhook.public_url, behind its proxy, must reach /webhooks/STORE; correct it, then `espelho webhook move`";
+            tracing::warn!(path, next_step, "a delivery came to an address that no store has");
+        }
     }
 
     async fn deliver<B>(

@@ -14,6 +14,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     deliver::{Arriving, Receiver},
     tls::Tls,
+    warnings::Warning,
 };
 use crate::{
     http::{
@@ -29,8 +30,6 @@ const MOST_HEADERS: usize = 64;
 const BUFFER: usize = 16 << 10;
 /// The pause after an error of `accept` that the next try would meet again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
-/// How often the log may say that connections cannot be accepted: now and then one is, between two that are not.
-const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves connections.
 pub(super) struct Front {
@@ -45,7 +44,8 @@ pub(super) struct Front {
 impl Front {
     /// Accepts until `stop` is cancelled. It closes the socket then, and requests that arrived are served.
     pub(super) async fn accept_all(self: Arc<Self>, listener: TcpListener) {
-        let mut warned_at: Option<Duration> = None;
+        // Now and then one is accepted, between two that are not.
+        let refused = Warning::default();
         loop {
             let waiting = watch::idle();
             let accepted = tokio::select! {
@@ -58,9 +58,7 @@ impl Front {
                 // The client has gone before it was accepted.
                 Err(error) if is_the_clients(&error) => {}
                 Err(error) => {
-                    let now = self.receiver.clock.monotonic();
-                    if warned_at.is_none_or(|at| now.saturating_sub(at) >= WARNING_INTERVAL) {
-                        warned_at = Some(now);
+                    if refused.is_due(self.receiver.clock.monotonic()) {
                         tracing::warn!(%error, open = self.connections.len(), "connections cannot be accepted for now");
                     }
                     // Descriptors or memory have run out: an unproven connection makes room.

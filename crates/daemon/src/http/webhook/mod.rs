@@ -13,6 +13,7 @@ mod secrets;
 mod socket;
 mod tls;
 mod wakers;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -127,7 +128,13 @@ impl Webhooks {
         let limits = Limits { connections: socket::affordable(limits.connections), ..limits };
         let connections = Connections::new(limits.of_connections(), Arc::clone(&clock));
         tokio::spawn(Arc::clone(&connections).keep_deadlines(done.clone()));
-        let receiver = Arc::new(deliver::Receiver { secrets, queue, health, clock: Arc::clone(&clock) });
+        let receiver = Arc::new(deliver::Receiver {
+            secrets,
+            queue,
+            health,
+            clock: Arc::clone(&clock),
+            misled: warnings::Warning::default(),
+        });
         // A weak reference, so that the measuring task does not keep the queue open.
         let on = (store, Arc::clone(&clock));
         tokio::spawn(measure_all(Arc::downgrade(&receiver), Arc::clone(&connections), on, stop.clone()));

@@ -84,6 +84,8 @@ fn late_orders_say_so_and_every_number_links() {
 fn an_empty_list_is_not_called_empty_before_the_first_reading_has_ended() {
     let reader = reader(Language::Portuguese);
     let unread = espelho_model::text!("page-unread-begins");
+    let page = found("CAN-01", &[], &[], Some(&unread), &reader).html;
+    assert!(page.contains("Nada do que foi lido até agora tem o nome CAN-01: a primeira leitura"), "{page}");
     let page = orders(&[], Some(&unread), &Filter::default(), at(60), &reader).html;
     assert!(page.contains("a primeira leitura está começando") && !page.contains("nenhum pedido"), "{page}");
     assert!(

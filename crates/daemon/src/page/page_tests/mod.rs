@@ -252,7 +252,7 @@ fn a_search_leads_to_the_only_answer_and_offers_what_is_written_alike() {
         Some("/historia/product/A%2FB?store=loja-1")
     );
     assert_eq!(only_answer(&[row("order", "1"), row("command", "1")]), None);
-    let page = found(EVIL, &[], &["CAN-01".into()], &reader(Language::Portuguese)).html;
+    let page = found(EVIL, &[], &["CAN-01".into()], None, &reader(Language::Portuguese)).html;
     assert!(page.contains("href=\"/busca?q=CAN-01\">CAN-01</a>") && !page.contains("alert(\""), "{page}");
 }
 
