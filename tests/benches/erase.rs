@@ -23,6 +23,8 @@ use tokio::{
 /// How often an order changes, and how often the mirror is asked.
 const CHANGES_EVERY: Duration = Duration::from_secs(2);
 const ASKS_EVERY: Duration = Duration::from_millis(50);
+/// How long the service runs before the erasure.
+const SETTLES: Duration = Duration::from_secs(90);
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
@@ -53,8 +55,8 @@ async fn erase(kind: Kind, orders: usize) -> String {
     command(&installation, &["--resync", "--only", "orders"]).status().await.unwrap();
     within(300, &webhook);
     let mut service = command(&installation, &["run"]).spawn().unwrap();
-    // The first sweeps are part of the start.
-    tokio::time::sleep(Duration::from_secs(30)).await;
+    // The mirroring has spent the budget of the minute, and the first sweeps are part of the start.
+    tokio::time::sleep(SETTLES).await;
     let mirror = installation.mirror().await;
     let began = Instant::now();
     let arguments = ["forget", "--everyone", "--store", STORE, "--yes", "--json"];

@@ -554,7 +554,7 @@ pub fn statements_of(store: &Store) -> [Vec<String>; 2] {
     statements.extend(api::statements());
     statements.extend(mirrored_order::statements().map(str::to_owned));
     statements.extend(lists::ORDERS.iter().cloned());
-    statements.extend(explain::statements().chain(erasures::updates()).map(str::to_owned));
+    statements.extend(erasures::updates(places).flat_map(|blank| [1, 2].map(|rows| blank.sql(rows, places))));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }

@@ -3,13 +3,13 @@
 use super::Value;
 use crate::Error;
 
-/// A statement that inserts any number of rows: `head VALUES ($1, …), (…) tail`.
+/// A statement that inserts or changes any number of rows: `head VALUES ($1, …), (…) tail`.
 pub(crate) struct Insert {
     pub(crate) operation: &'static str,
-    /// `INSERT INTO table (columns)`
+    /// `INSERT INTO table (columns)`, or `UPDATE table SET … FROM (`
     pub(crate) head: &'static str,
     pub(crate) columns: usize,
-    /// `ON CONFLICT …`, or nothing.
+    /// `ON CONFLICT …`, or nothing; after an update `) AS v WHERE …`.
     pub(crate) tail: &'static str,
 }
 

@@ -31,7 +31,7 @@ impl Tx {
         self.run(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
-    /// Inserts rows from one flat list of values, row after row.
+    /// Inserts rows, or changes them, from one flat list of values, row after row.
     pub(crate) async fn insert(&mut self, insert: &Insert, values: Vec<Value>) -> Result<u64, Error> {
         if !values.len().is_multiple_of(insert.columns) {
             return Err(Error::Arity {
@@ -256,7 +256,7 @@ impl Tx {
 }
 
 impl Tx {
-    fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         match self {
             Self::Sqlite(_) => Places::Unnamed,
             Self::Postgres(_) => Places::Numbered,

@@ -14,7 +14,7 @@ use espelho_model::{
 use super::{ErasureCounts, FoundPerson};
 use crate::{
     Error, Op,
-    driver::{Database, Tx, Value},
+    driver::{Database, Insert, Places, Tx, Value},
     journal::effects::OF_ORDER,
     mirror::changes::{APPEND, TAKE_TURN},
     operations::Erasures,
@@ -89,11 +89,13 @@ const fn of_order(
     PersonalTable { name, parent: "order_number", id, texts, objects }
 }
 
-/// The statements of a table: the rows of some parents, and one row without the person.
+/// The statements of a table: the rows of some parents, and rows without the person.
 struct Statements {
     table: PersonalTable,
     rows: String,
-    blank: String,
+    /// The head of the update in a file, and on a server, which does not know the types of listed values.
+    heads: [String; 2],
+    tail: String,
 }
 
 static STATEMENTS: LazyLock<[Statements; 11]> = LazyLock::new(|| {
@@ -102,23 +104,44 @@ static STATEMENTS: LazyLock<[Statements; 11]> = LazyLock::new(|| {
         let shown = texts.iter().map(|text| (*text).to_owned());
         let shown = shown.chain(objects.iter().map(|(column, _)| format!("CAST({column} AS TEXT)")));
         let shown: Vec<String> = shown.collect();
-        let columns = texts.iter().copied().chain(objects.iter().map(|(column, _)| *column));
-        let set = columns.enumerate().map(|(nth, column)| format!("{column} = ${}", nth + 4));
-        let (shown, set) = (shown.join(", "), set.collect::<Vec<_>>().join(", "));
+        let heads = ["", "JSONB"].map(|json| {
+            let texts = texts.iter().map(|column| (*column, ""));
+            let columns = texts.chain(objects.iter().map(|(column, _)| (*column, json)));
+            let set = columns.enumerate().map(|(nth, (column, kind))| match kind {
+                "" => format!("{column} = v.column{}", nth + 4),
+                kind => format!("{column} = CAST(v.column{} AS {kind})", nth + 4),
+            });
+            format!("UPDATE {name} AS t SET {} FROM (", set.collect::<Vec<_>>().join(", "))
+        });
+        let tail =
+            format!(") AS v WHERE t.store = v.column1 AND t.{parent} = v.column2 AND t.{id} = v.column3");
+        let shown = shown.join(", ");
         let rows = format!("SELECT {id}, {shown}, {parent} FROM {name} WHERE store = $1 AND {parent}");
-        let blank = format!("UPDATE {name} SET {set} WHERE store = $1 AND {parent} = $2 AND {id} = $3");
-        Statements { table, rows, blank }
+        Statements { table, rows, heads, tail }
     })
 });
+
+impl Statements {
+    /// The statement that blanks several rows: each as its store, parent, id, texts and objects.
+    fn blank(&'static self, places: Places) -> Insert {
+        let [in_a_file, on_a_server] = &self.heads;
+        Insert {
+            operation: "blank a person's rows",
+            head: if matches!(places, Places::Numbered) { on_a_server } else { in_a_file },
+            columns: 3 + self.table.texts.len() + self.table.objects.len(),
+            tail: &self.tail,
+        }
+    }
+}
 
 /// The statements that read the rows of some parents; they end in a list of keys.
 pub(crate) fn reads() -> impl Iterator<Item = &'static str> {
     STATEMENTS.iter().map(|of| of.rows.as_str())
 }
 
-/// The statements that blank one row.
-pub(crate) fn updates() -> impl Iterator<Item = &'static str> {
-    STATEMENTS.iter().map(|of| of.blank.as_str())
+/// The statements that blank rows.
+pub(crate) fn updates(places: Places) -> impl Iterator<Item = Insert> {
+    STATEMENTS.iter().map(move |of| of.blank(places))
 }
 
 impl Erasures<'_> {
@@ -302,34 +325,40 @@ impl<'b> Blanking<'b> {
         let person = &self.found.person;
         let first = self.first();
         let rows = self.tx.fetch_in_for_update("read a person's rows", &of.rows, &first, parents).await?;
-        let mut blanked = 0;
+        let (mut blanked, mut blank) = (0, Vec::new());
         for row in rows {
             let parent = row.text(texts.len() + objects.len() + 1)?;
-            let mut values = self.key(&parent);
-            values.push(row.text(0)?.into());
             let mut is_changed = false;
             // A later reading leaves out whom the row's own object names (`Record::without_person`): so does this.
             let raw = row.optional_text(texts.len() + objects.len())?;
             let named = Person::of(raw.as_deref().unwrap_or("{}"));
+            let mut kept: Vec<Value> = Vec::new();
             for (nth, column) in texts.iter().enumerate() {
                 let text = row.optional_text(nth + 1)?;
                 let is_taken = |text: &String| person.takes(column, text) || named.takes(column, text);
-                let kept = text.clone().filter(|text| !is_taken(text));
-                is_changed |= kept != text;
-                values.push(kept.into());
+                is_changed |= text.as_ref().is_some_and(is_taken);
+                kept.push(text.filter(|text| !is_taken(text)).into());
             }
+            let mut read = Vec::new();
             for (nth, (_, object)) in objects.iter().enumerate() {
                 let json = row.optional_text(texts.len() + nth + 1)?;
                 is_changed |= json.as_ref().is_some_and(|json| person.is_in(object, json));
-                values.push(Value::Json(json.map(|json| person.redact(object, &json))));
+                read.push((object, json));
             }
             if is_changed {
                 blanked += 1;
-                self.tx.execute("blank a person's row", &of.blank, values).await?;
+                let redacted =
+                    read.into_iter().map(|(object, json)| json.map(|json| person.redact(object, &json)));
+                blank.extend(self.key(&parent));
+                blank.push(row.text(0)?.into());
+                blank.extend(kept);
+                blank.extend(redacted.map(Value::Json));
                 let order = orders.and_then(|orders| orders.get(&parent)).cloned();
                 self.changed.insert(order.unwrap_or(parent));
             }
         }
+        let places = self.tx.places();
+        self.tx.insert(&of.blank(places), blank).await?;
         self.counts.add(name, blanked);
         Ok(())
     }
