@@ -27,6 +27,7 @@ pub fn answer(body: &[u8]) {
     if let Ok(order) = read::parse_order(payload, &asked, naive) {
         black_box(OrderDetails::of(&order.value.raw));
     }
+    let _ = black_box(read::parse_detail(payload, &asked, naive));
     black_box(OrderDetails::of(&RawJson::new(payload)));
     let _ = black_box(products::detail::parse_product(payload, &ProductId::new("1"), naive));
     let _ = black_box(fiscal::parse(payload, naive));

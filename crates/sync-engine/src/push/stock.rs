@@ -276,7 +276,7 @@ impl<'c> StockPusher<'c> {
         let (basis, clock) = (self.options.basis, &self.context.clock);
         let effects = store.journal().effects_on(key, &key_of_level(level)).await?;
         let dispatches = self.dispatches_of(level, &effects).await?;
-        let needs_reading = !is_urgent(basis, desired, &dispatches)
+        let needs_reading = !is_urgent(basis, desired, level.mirrored, &dispatches)
             && (dispatches.is_on_record() || !self.trusts_mirror(product, level, desired, &effects).await?);
         let (mut there, mut target, mut mark) = (level.mirrored, desired, None);
         if needs_reading {

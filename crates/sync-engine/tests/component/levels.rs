@@ -1,5 +1,7 @@
 //! Stock: levels and movements.
 
+use std::time::Duration;
+
 use espelho_sandbox::Fault;
 use espelho_store::IntentKind;
 use espelho_sync_engine::{plan::guards::Guards, push::Basis};
@@ -34,6 +36,21 @@ async fn a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_sa
     rig.set_stock(&goods[1], "1").await;
     rig.shown("SELECT state AS s FROM erp_stock WHERE state <> 'done'", <[String]>::is_empty).await;
     assert_eq!((rig.stock_of(&goods[1]).await, rig.writes("/stock").len()), (1, 3));
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_level_that_an_old_reading_shows_is_not_done_before_the_marketplace_is_read() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    rig.pass(Duration::from_secs(6 * 60)).await;
+    for (goods, quantity) in goods.iter().zip(["0", "3"]) {
+        let Goods { sku, .. } = goods;
+        rig.write(&format!("UPDATE product_stock SET quantity = {quantity} WHERE sku = '{sku}'")).await;
+        rig.set_stock(goods, quantity).await;
+    }
+    rig.shown(STATES, |states| states == ["done", "done"]).await;
+    assert_eq!((rig.stock_of(&goods[0]).await, rig.stock_of(&goods[1]).await), (0, 3));
     rig.stop().await;
 }
 

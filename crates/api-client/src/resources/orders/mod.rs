@@ -1,12 +1,14 @@
 //! Orders (API document, "Orders"): listing, reading, transitions, timeline, financial view, fiscal documents and
 //! tracking.
 //!
-//! Reading order: [`query`] lists orders. [`read`] reads one order completely ([`details`] has the fields without a
-//! column). [`next_action`] shows the possible transitions and [`transition`] performs one ([`bulk`] performs many at
-//! once, undocumented). [`notes`], [`timeline`], [`financial`], [`fiscal`] and [`tracking`] are one route each.
-//! [`overview`] covers all orders together, [`stalled`] those with an expired deadline.
+//! Reading order: [`query`] lists orders. [`read`] reads one order completely ([`details`] has the fields
+//! without a column, `credible` refuses what contradicts itself). [`next_action`] shows the possible
+//! transitions and [`transition`] performs one ([`bulk`] performs many at once, undocumented). [`notes`],
+//! [`timeline`], [`financial`], [`fiscal`] and [`tracking`] are one route each. [`overview`] covers all
+//! orders together, [`stalled`] those with an expired deadline.
 
 pub mod bulk;
+mod credible;
 pub mod details;
 pub mod financial;
 pub mod fiscal;

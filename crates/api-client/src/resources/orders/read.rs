@@ -9,6 +9,7 @@ use espelho_model::{
 use serde_json::value::RawValue;
 
 use super::{
+    credible,
     open_fields::OpenFields,
     order_wire::{CustomerWire, OrderWire},
 };
@@ -33,13 +34,14 @@ impl OrdersApi<'_> {
     /// Reads one complete order.
     ///
     /// # Errors
-    /// As every call; see [`Error`].
+    /// As every call; see [`Error`]. [`Error::Unexpected`] for an order that cannot be believed: without a status
+    /// or a list of lines, or with lines that contradict each other or their number.
     pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
         let read = self
             .requests
             .send(&request(number), |body| {
                 let (wire, text) = object_payload(body)?;
-                read_order(&wire, text, number, self.requests.naive_offset())
+                read_detail(&wire, text, number, self.requests.naive_offset())
             })
             .await?;
         self.note_unknown_words(&read.value);
@@ -69,7 +71,33 @@ shape! {
 
 shape! { ProductOfItem { id, sku, name } }
 
-/// Reads one order, which must have the requested number (`asked`).
+/// Reads the detail of one order, which must have the requested number (`asked`) and be credible.
+pub(crate) fn parse_detail(
+    payload: &str,
+    asked: &OrderNumber,
+    naive: FixedOffset,
+) -> Result<Read<Order>, BodyError> {
+    read_detail(&object(payload)?, payload, asked, naive)
+}
+
+fn read_detail(
+    wire: &OrderWire<'_>,
+    text: &str,
+    asked: &OrderNumber,
+    naive: FixedOffset,
+) -> Result<Read<Order>, BodyError> {
+    if let (None, Some(inner)) = (wire.order_number, wire.order) {
+        return parse_detail(inner.get(), asked, naive);
+    }
+    let read = read_order(wire, text, asked, naive)?;
+    match credible::reason_for_doubt(wire, &read) {
+        None => Ok(read),
+        Some(reason) => Err(BodyError::shape(reason)),
+    }
+}
+
+/// Reads one order, which must have the requested number (`asked`). The answer to a transition may have few
+/// fields.
 pub(crate) fn parse_order(
     payload: &str,
     asked: &OrderNumber,
@@ -143,7 +171,10 @@ fn read_items(read: &mut FieldReader, items: Field<'_>) -> Vec<OrderItem> {
 }
 
 fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderItem> {
-    let wire: ItemWire<'_> = read.nested("items[]", Some(row))?;
+    let Ok(wire) = object::<ItemWire<'_>>(row.get()) else {
+        read.give_up("items[]");
+        return None;
+    };
     let product: ProductOfItem<'_> = read.nested("items[].product", wire.product).unwrap_or_default();
     // A line without an id gets its position as id, because nothing else distinguishes it from its neighbours.
     let id = read.id("items[].id", wire.id).unwrap_or_else(|| format!("#{}", at + 1));

@@ -27,6 +27,9 @@ use super::{
 const MAX_DECIMALS: u32 = 6;
 /// A reading shows what happened this long before it: a slot, an answer and a reading take less.
 const SHOWS_AFTER: TimeDelta = TimeDelta::minutes(5);
+/// The mirror answers for the marketplace with a reading of this age at most: a person in the portal may have changed the
+/// level since, and without webhooks the next reading of a large catalogue comes hours later.
+const TRUSTED_FOR: TimeDelta = TimeDelta::minutes(5);
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 /// The time between two checks of such a level.
@@ -117,7 +120,7 @@ pub struct LevelSet {
     pub may_be_overruled_for: Option<Duration>,
 }
 
-/// Whether the mirror may answer for the marketplace.
+/// Whether the mirror may answer for the marketplace. A row of the ERP is done only by fresh proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The mirror is as good as a reading.
@@ -178,8 +181,8 @@ pub fn empties(level: &StockIntent) -> bool {
         && level.mirrored != Some(Decimal::ZERO)
 }
 
-/// Says whether the mirror may answer for the marketplace: it shows what is asked for, and it was read after our last
-/// effect on the level, or that effect set it so. `effects` are those of the level, the newest first.
+/// Says whether the mirror may answer for the marketplace: it shows what is asked for, and it was read of late and after our
+/// last effect on the level, or that effect has set it so of late. `effects` are those of the level, the newest first.
 pub fn trust(
     basis: Basis,
     level: &StockIntent,
@@ -190,11 +193,15 @@ pub fn trust(
     if basis == Basis::Available || level.mirrored != Some(desired) {
         return Trust::No;
     }
-    let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Trust::Yes };
+    let oldest = now - TRUSTED_FOR;
+    let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else {
+        return Trust::IfReadAfter(oldest);
+    };
     match last_set(effects, now) {
         Some(set) if set.is_ahead => Trust::No,
-        Some(set) if set.target + set.moved == desired => Trust::Yes,
-        _ => Trust::IfReadAfter(shown_from(last.planned_at)),
+        Some(set) if set.target + set.moved == desired && last.planned_at > oldest => Trust::Yes,
+        Some(set) if set.target + set.moved == desired => Trust::IfReadAfter(oldest),
+        _ => Trust::IfReadAfter(oldest.max(shown_from(last.planned_at))),
     }
 }
 
@@ -266,8 +273,9 @@ impl Dispatches {
 }
 
 /// Says whether a level is set without a reading: one that goes to zero cannot oversell, whatever was sold meanwhile.
-pub fn is_urgent(basis: Basis, desired: Decimal, dispatches: &Dispatches) -> bool {
-    basis == Basis::Physical && desired.is_zero() && !dispatches.is_again()
+/// Where the mirror shows zero already, it may be of long ago, and a reading says whether there is anything to set.
+pub fn is_urgent(basis: Basis, desired: Decimal, mirrored: Option<Decimal>, dispatches: &Dispatches) -> bool {
+    basis == Basis::Physical && desired.is_zero() && mirrored != Some(desired) && !dispatches.is_again()
 }
 
 /// The quantity to set after a reading, where the marketplace shows `there` and `reserved`. After a dispatch it is decided

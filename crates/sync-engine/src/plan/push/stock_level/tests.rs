@@ -127,7 +127,8 @@ fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
     let trusts = |basis, desired, effects: &[Effect]| {
         trust(basis, &level(7, Some(7)), whole(desired), effects, at(60))
     };
-    assert_eq!(trusts(Basis::Physical, 7, &[]), Trust::Yes);
+    let of_late = Trust::IfReadAfter(at(60 - 300));
+    assert_eq!(trusts(Basis::Physical, 7, &[]), of_late);
     assert_eq!(trusts(Basis::Physical, 8, &[]), Trust::No, "the mirror shows something else");
     assert_eq!(trusts(Basis::Available, 7, &[]), Trust::No, "what is reserved changes with every sale");
     assert_eq!(trusts(Basis::Physical, 7, &[set(7, CONFIRMED)]), Trust::Yes, "we set it so");
@@ -137,9 +138,18 @@ fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
     assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Sent)]), after);
     assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Doubtful)]), after);
     assert_eq!(trusts(Basis::Physical, 7, &[moved(2, CONFIRMED)]), after);
-    assert_eq!(trusts(Basis::Physical, 7, &[set(9, REFUTED)]), Trust::Yes, "it did not happen");
+    assert_eq!(trusts(Basis::Physical, 7, &[set(9, REFUTED)]), of_late, "it did not happen");
     let garbled = effect("stock.set", Some("{}"), CONFIRMED);
     assert_eq!(trusts(Basis::Physical, 7, &[garbled]), after, "nobody knows what was set");
+}
+
+#[test]
+fn what_was_set_or_read_long_ago_is_read_again() {
+    let trusts =
+        |effects: &[Effect], now| trust(Basis::Physical, &level(7, Some(7)), whole(7), effects, at(now));
+    assert_eq!(trusts(&[set(7, CONFIRMED)], 299), Trust::Yes);
+    assert_eq!(trusts(&[set(7, CONFIRMED)], 300), Trust::IfReadAfter(at(0)));
+    assert_eq!(trusts(&[set(9, CONFIRMED)], 3600), Trust::IfReadAfter(at(3300)));
 }
 
 #[test]
@@ -404,20 +414,22 @@ fn what_was_added_after_a_dispatch_is_not_added_again() {
 }
 
 #[test]
-fn only_a_zero_that_is_not_set_again_goes_without_a_reading() {
+fn only_a_zero_that_the_mirror_does_not_show_goes_without_a_reading() {
     let again = Dispatches { dispatched: whole(1), ..Dispatches::default() };
     let ahead = Dispatches { ahead_of: vec![4], ..Dispatches::default() };
-    for (basis, desired, dispatches, expected) in [
-        (Basis::Physical, 0, Dispatches::default(), true),
-        (Basis::Physical, 0, ahead.clone(), true),
-        (Basis::Physical, 0, again.clone(), false),
-        (Basis::Physical, 1, Dispatches::default(), false),
-        (Basis::Available, 0, Dispatches::default(), false),
+    for (basis, desired, mirrored, dispatches, expected) in [
+        (Basis::Physical, 0, Some(5), Dispatches::default(), true),
+        (Basis::Physical, 0, None, Dispatches::default(), true),
+        (Basis::Physical, 0, Some(0), Dispatches::default(), false),
+        (Basis::Physical, 0, Some(5), ahead.clone(), true),
+        (Basis::Physical, 0, Some(5), again.clone(), false),
+        (Basis::Physical, 1, Some(5), Dispatches::default(), false),
+        (Basis::Available, 0, Some(5), Dispatches::default(), false),
     ] {
         assert_eq!(
-            is_urgent(basis, whole(desired), &dispatches),
+            is_urgent(basis, whole(desired), mirrored.map(whole), &dispatches),
             expected,
-            "{basis:?} {desired} {dispatches:?}"
+            "{basis:?} {desired} {mirrored:?} {dispatches:?}"
         );
     }
     let on_record = [&Dispatches::default(), &ahead, &again].map(Dispatches::is_on_record);
