@@ -14,7 +14,7 @@ use crate::{
     retry::Attempts,
     schema_drift,
     send::Answer,
-    wire::envelope::BodyError,
+    wire::envelope::{BodyError, check_written},
 };
 
 /// How many 429 answers to one request are tolerated. After each, the request waits as long as the server says.
@@ -90,8 +90,10 @@ impl<'a> Requests<'a> {
             if let Ok(answer) = &answer {
                 self.check_schema_drift(request, answer);
             }
-            let read = answer
-                .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
+            let read = answer.and_then(|answer| {
+                let checked = if request.is_read() { Ok(()) } else { check_written(&answer.body) };
+                checked.and_then(|()| read(&answer.body)).map_err(|cause| request.no_answer(&answer, cause))
+            });
             self.metrics().contact(contact::Outcome::of(request, &read), self.client.clock.now());
             let error = match read {
                 Ok(value) => return Ok(value),

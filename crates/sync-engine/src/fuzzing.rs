@@ -1,6 +1,6 @@
 //! Entry points of the fuzz targets (`tests/fuzz`), and of the test that replays their inputs. Nothing else uses them.
 
-use std::hint::black_box;
+use std::{hint::black_box, slice};
 
 use chrono::DateTime;
 use espelho_model::{LocationId, ProductId, Sku, money::parse_decimal, push::PushState};
@@ -12,7 +12,7 @@ use crate::{
     plan::{
         guards::Guards,
         push::{
-            price_rows::{held_by_price_guard, merge_tiers, tier_of},
+            price_rows::{PriceChange, held_by_mode_guard, held_by_price_guard, merge_tiers, tier_of},
             product::number,
             stock_level::{self, Basis},
         },
@@ -40,10 +40,13 @@ pub fn price(text: &str) {
     let mut rows = text.lines().map(row);
     let Some(wanted) = rows.next() else { return };
     let current: Vec<Tier> = rows.filter_map(|row| tier_of(&row).ok()).collect();
-    black_box(held_by_price_guard(&Guards::default(), None, &wanted, &current));
     let Ok(tier) = tier_of(&wanted) else { return };
     for mode in [Mode::Default, Mode::Manual, Mode::Auto] {
         let desired = merge_tiers(&[tier], &current, &[wanted.min_quantity], false);
+        let rows = slice::from_ref(&wanted);
+        let change = PriceChange { mode, current: &current, desired: &desired, rows };
+        black_box(held_by_price_guard(&Guards::default(), None, &wanted, &change));
+        black_box(held_by_mode_guard(&Guards::default(), None, [Mode::Manual, mode], &current));
         let _ = black_box(tiers::plan(mode, &current, &desired));
         black_box(tiers::holds(mode, &current, &desired));
     }

@@ -15,8 +15,9 @@ use crate::{
     },
 };
 
-/// The answer to a write. The document shows few of them, so no field is required. A write answered with 2xx has
-/// happened, whatever the answer says; treating it as failed would invite a second one.
+/// The answer to a write. The document shows few of them, so no field of its payload is required. A write that
+/// is answered with 2xx and without a sign of an error has happened, whatever the payload; treating it as failed
+/// would invite a second one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written<T> {
     /// The object that was created or changed, if the answer contains it.

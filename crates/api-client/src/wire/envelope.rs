@@ -1,7 +1,7 @@
 //! The success envelope: `{success, message_code, data, meta}` (API document, "Response envelopes").
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     fields::{Field, object},
@@ -26,7 +26,7 @@ pub(crate) enum BodyError {
     Broken(serde_json::Error),
     /// The body is JSON of a shape that the document does not describe; a repetition would return it again.
     Shape(String),
-    /// The body has `success: false`.
+    /// The body says that the call failed: `success: false`, or the error envelope of the document.
     Denied,
 }
 
@@ -41,6 +41,47 @@ impl From<serde_json::Error> for BodyError {
     fn from(error: serde_json::Error) -> Self {
         if error.is_data() { Self::Shape(error.to_string()) } else { Self::Broken(error) }
     }
+}
+
+/// The members of an answer to a write that can contradict its status.
+#[derive(Deserialize)]
+struct WriteEnvelope {
+    #[serde(default = "applied")]
+    success: Value,
+    #[serde(default)]
+    code: Value,
+    #[serde(default)]
+    errors: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+/// The value of a `success` that the answer does not have.
+fn applied() -> Value {
+    Value::Bool(true)
+}
+
+/// Checks that the body of a 2xx does not contradict it. A write is applied only if its answer is an object
+/// without any sign of an error; other answers leave its effect unknown.
+pub(crate) fn check_written(body: &[u8]) -> Result<(), BodyError> {
+    if body.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(BodyError::shape("not a JSON object"));
+    }
+    let answer: WriteEnvelope = serde_json::from_slice(body)?;
+    let has_errors = match &answer.errors {
+        Value::Array(errors) => !errors.is_empty(),
+        Value::Object(errors) => !errors.is_empty(),
+        Value::String(errors) => !errors.is_empty(),
+        _ => false,
+    };
+    let has_code = answer.code.as_f64().is_some_and(|code| code >= 400.0);
+    if answer.success != Value::Bool(true) || has_code || has_errors {
+        return Err(BodyError::Denied);
+    }
+    if !answer.error.is_null() {
+        return Err(BodyError::shape("it has an `error`"));
+    }
+    Ok(())
 }
 
 /// Returns the payload of an answer: `data`, or the whole body if a route answers without an envelope.
@@ -102,6 +143,53 @@ mod tests {
         let problem = |error: BodyError| format!("{error:?}");
         let slowly = payload(body.as_bytes()).and_then(|payload| Ok((object(payload.get())?, payload.get())));
         [object_payload(body.as_bytes()).map(shown).map_err(problem), slowly.map(shown).map_err(problem)]
+    }
+
+    // withstands: F008
+    #[test]
+    fn a_write_is_applied_only_if_its_answer_is_an_object_without_a_sign_of_an_error() {
+        let applied = [
+            "{}",
+            r#" {"success":true}"#,
+            r#"{"success":true,"message_code":"SUCCESS","data":null}"#,
+            r#"{"success":true,"code":200,"message_code":"OK","data":[],"errors":[],"meta":[]}"#,
+            r#"{"success":true,"code":399,"errors":{},"error":null,"data":{}}"#,
+            r#"{"success":true,"code":"500","errors":"","data":"ok"}"#,
+            r#"{"success":true,"errors":null,"data":{"success":false,"code":500,"errors":["no"],"error":1}}"#,
+            r#"{"order_number":"1","status":"paid"}"#,
+            r#"{"data":[{"id":1}]}"#,
+        ];
+        for body in applied {
+            let checked = check_written(body.as_bytes());
+            assert!(checked.is_ok(), "{body}: {checked:?}");
+        }
+        let denied = [
+            r#"{"code":422,"message_code":"VALIDATION_ERROR","errors":["no"],"data":[]}"#,
+            r#"{"success":true,"code":500,"message_code":"INTERNAL_ERROR","errors":["boom"]}"#,
+            r#"{"success":null,"errors":{"quantity":["no"]}}"#,
+            r#"{"success":null}"#,
+            r#"{"success":false}"#,
+            r#"{"success":"true"}"#,
+            r#"{"success":1}"#,
+            r#"{"code":400}"#,
+            r#"{"code":422.0}"#,
+            r#"{"success":true,"errors":["no"]}"#,
+            r#"{"success":true,"errors":{"fiscal":["no"]}}"#,
+            r#"{"success":true,"errors":"no"}"#,
+        ];
+        for body in denied {
+            let checked = check_written(body.as_bytes());
+            assert!(matches!(checked, Err(BodyError::Denied)), "{body}: {checked:?}");
+        }
+        let other = [r#"{"error":"maintenance"}"#, r#"{"success":true,"error":{}}"#, "[]", "[{}]", " [1", ""];
+        for body in other {
+            let checked = check_written(body.as_bytes());
+            assert!(matches!(checked, Err(BodyError::Shape(_))), "{body}: {checked:?}");
+        }
+        for body in ["{", r#"{"success":true,"da"#, r#"{"success":true} x"#] {
+            let checked = check_written(body.as_bytes());
+            assert!(matches!(checked, Err(BodyError::Broken(_))), "{body}: {checked:?}");
+        }
     }
 
     #[test]

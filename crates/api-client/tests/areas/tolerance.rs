@@ -164,9 +164,18 @@ fn any_json_is_good_enough_for_a_write_that_was_answered() {
 #[tokio::test]
 async fn a_write_that_is_denied_with_a_200_is_doubtful() {
     let bench = bench().await;
-    bench.will_answer(200, r#"{"success":false,"message_code":"X","description":"não agora","data":null}"#);
-    let movement = Movement::Increment(Quantity::new(1.into()).unwrap());
-    let outcome =
-        bench.client.products().move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await;
-    assert_eq!((outcome.unwrap_err().class(), bench.forget()), (Class::Ambiguous, 1));
+    for body in [
+        r#"{"success":false,"message_code":"X","description":"não agora","data":null}"#,
+        r#"{"code":422,"message_code":"VALIDATION_ERROR","errors":["no"],"data":[]}"#,
+        r#"{"success":null,"errors":{"quantity":["no"]}}"#,
+        r#"{"success":true,"code":500,"message_code":"INTERNAL_ERROR","errors":["boom"]}"#,
+        r#"{"error":"maintenance"}"#,
+        "[]",
+    ] {
+        bench.will_answer(200, body);
+        let movement = Movement::Increment(Quantity::new(1.into()).unwrap());
+        let outcome =
+            bench.client.products().move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await;
+        assert_eq!((outcome.unwrap_err().class(), bench.forget()), (Class::Ambiguous, 1), "{body}");
+    }
 }

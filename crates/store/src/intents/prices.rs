@@ -65,10 +65,15 @@ pub struct TierIntent {
 }
 
 impl TierIntent {
-    /// The desired value as text, which a release compares.
+    /// The desired value as text, which a release compares: price, discount, or both. The statement that
+    /// reads the value for a release builds the same text.
     pub fn value(&self) -> String {
-        let percent = || self.discount_percent.as_ref().map(|percent| format!("-{percent} %"));
-        self.price.clone().or_else(percent).unwrap_or_default()
+        match (&self.price, &self.discount_percent) {
+            (Some(price), Some(percent)) => format!("{price} -{percent} %"),
+            (Some(price), None) => price.clone(),
+            (None, Some(percent)) => format!("-{percent} %"),
+            (None, None) => String::new(),
+        }
     }
 
     /// The unit price; `None` if there is none, or it is not a number.

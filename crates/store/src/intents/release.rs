@@ -18,8 +18,10 @@ pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value,
     ON CONFLICT (store, what, key) DO UPDATE SET value = excluded.value, at = excluded.at";
 pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) AS value FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' || CAST(discount_percent AS TEXT) || ' \
-    %') AS value \
+/// The same text as [`TierIntent::value`](super::prices::TierIntent::value).
+pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT) || \
+    COALESCE(' -' || CAST(discount_percent AS TEXT) || ' %', ''), \
+    '-' || CAST(discount_percent AS TEXT) || ' %') AS value \
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 /// Raises the revision: the row is a new intent, which requests sent earlier do not answer.

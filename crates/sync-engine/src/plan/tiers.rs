@@ -132,8 +132,18 @@ impl Tier {
         }) && there.next().is_none()
     }
 
+    /// Returns the price of one unit that results beside a base price: its own, or the rest that its
+    /// discount leaves of the base price (rule 6). `None` where the rules refuse the tier.
+    pub fn resulting_price(&self, mode: Mode, base: Option<Decimal>) -> Option<Decimal> {
+        if !self.is_discount(mode) {
+            return self.price;
+        }
+        let left = (Decimal::ONE_HUNDRED - self.discount()?) / Decimal::ONE_HUNDRED;
+        base.map(|base| base * left)
+    }
+
     /// Says whether it is priced by its discount (rule 6).
-    fn is_discount(&self, mode: Mode) -> bool {
+    pub(crate) fn is_discount(&self, mode: Mode) -> bool {
         mode == Mode::Auto && self.min_quantity != BASE
     }
 

@@ -122,8 +122,20 @@ impl<'c> Journal<'c> {
         intent: &Intent<'_>,
         request: &ApiRequest,
     ) -> Result<ExecutionResult, Error> {
+        self.execute_if_shown(effect, intent, request, |_| true).await
+    }
+
+    /// Executes an effect once, like [`Journal::execute_once`]. An answer that does not show the effect (`shows`)
+    /// counts as lost: the evidence decides.
+    pub(crate) async fn execute_if_shown(
+        &self,
+        effect: NewEffect,
+        intent: &Intent<'_>,
+        request: &ApiRequest,
+        shows: impl Fn(&RawJson) -> bool,
+    ) -> Result<ExecutionResult, Error> {
         let id = self.plan(effect).await?;
-        self.send(id, intent, &self.client, request).await
+        self.send_if_shown(id, intent, &self.client, request, shows).await
     }
 
     /// Records an effect as planned and returns its number. The caller checks its premises once more, then sends it or
@@ -148,6 +160,17 @@ impl<'c> Journal<'c> {
         client: &Client,
         request: &ApiRequest,
     ) -> Result<ExecutionResult, Error> {
+        self.send_if_shown(id, intent, client, request, |_| true).await
+    }
+
+    async fn send_if_shown(
+        &self,
+        id: i64,
+        intent: &Intent<'_>,
+        client: &Client,
+        request: &ApiRequest,
+        shows: impl Fn(&RawJson) -> bool,
+    ) -> Result<ExecutionResult, Error> {
         let _acting = ExecutionGuard { journal: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot(request).await {
@@ -170,6 +193,10 @@ impl<'c> Journal<'c> {
             () = self.context.clock.sleep(SEND_TIMEOUT) => return Ok(ExecutionResult::Unknown),
         };
         match answered {
+            Ok(answer) if !shows(&answer) => {
+                tracing::info!(store = %self.context.key, effect = id, request = request.describe(), "the answer does not show the effect; will look for evidence");
+                Ok(ExecutionResult::Unknown)
+            }
             Ok(answer) => {
                 let text = Some(answer.as_str().to_owned());
                 self.settle(id, EffectState::Confirmed, None, "answered", text).await?;

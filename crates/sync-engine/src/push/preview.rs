@@ -24,7 +24,7 @@ use super::{
 };
 use crate::plan::{
     push::{
-        price_rows::{held_by_price_guard, held_message, is_asked, merge_tiers, tier_of},
+        price_rows::{PriceChange, held_by_price_guard, held_message, is_asked, merge_tiers, tier_of},
         price_step::is_desired,
         stock_level::{Basis, check, empties, many_to_zero},
     },
@@ -164,23 +164,22 @@ async fn prices(
     let rows = store.intents().tier_intents(key, &desired.sku).await?;
     let (price_type, automatic, tiers) = store.lookups().mirrored_prices(key, product).await?;
     let detail = as_mirrored(product, price_type, automatic, tiers);
-    let current = current_tiers(&detail);
+    let (mode, current) = (mode_of(&detail), current_tiers(&detail));
     let asked: Vec<_> =
         rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
     planned.diff = diff(&detail.product.prices, &rows);
+    let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
+    let tiers = merge_tiers(&asked, &current, &named, options.remove_missing_tiers);
     let floor = options.floors.get(desired.sku.as_str()).copied();
-    for row in rows.iter().filter(|row| is_asked(row)) {
-        if let Some((held, price)) = held_by_price_guard(&options.guards, floor, row, &current) {
+    let open: Vec<_> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
+    let change = PriceChange { mode, current: &current, desired: &tiers, rows: &open };
+    for row in &open {
+        if let Some((held, price)) = held_by_price_guard(&options.guards, floor, row, &change) {
             planned.hold(held_message(&held, price).text);
             return Ok(planned);
         }
     }
-    let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
-    match plan(
-        mode_of(&detail),
-        &current,
-        &merge_tiers(&asked, &current, &named, options.remove_missing_tiers),
-    ) {
+    match plan(mode, &current, &tiers) {
         Ok(steps) => {
             let request = |step| match request_of(step, product, &detail) {
                 Ok(request) => request.in_full(),

@@ -12,6 +12,7 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{ProductId, Sku, product::PriceTier};
+use serde_json::Value;
 
 use crate::plan::tiers::{Mode, Package, Step, Tier};
 
@@ -22,8 +23,15 @@ pub(super) fn key_of(product: &ProductId, detail: &ProductDetail) -> String {
 
 /// Returns the pricing mode of a product.
 pub fn mode_of(detail: &ProductDetail) -> Mode {
-    match detail.product.price_type.as_deref() {
-        Some("wholesale") if detail.product.auto_wholesale_pricing == Some(true) => Mode::Auto,
+    mode_after(&Value::Null, detail)
+}
+
+/// Returns the pricing mode of a product after a change, with the API document's names.
+pub(super) fn mode_after(data: &Value, detail: &ProductDetail) -> Mode {
+    let price_type = data["price_type"].as_str().or(detail.product.price_type.as_deref());
+    let is_automatic = data["auto_wholesale_pricing"].as_bool().or(detail.product.auto_wholesale_pricing);
+    match price_type {
+        Some("wholesale") if is_automatic == Some(true) => Mode::Auto,
         Some("wholesale") => Mode::Manual,
         _ => Mode::Default,
     }

@@ -25,8 +25,8 @@ use crate::{
             evidence::{Evidence as _, write},
             invalid,
             price_rows::{
-                RefusedStep, held_by_price_guard, held_message, is_asked, is_released, merge_tiers, tier_of,
-                verdicts_after_refusal,
+                PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
+                merge_tiers, tier_of, verdicts_after_refusal,
             },
             price_step::{self, StepEvidence, is_desired, is_reverted_repeatedly, wish_of},
         },
@@ -89,8 +89,13 @@ impl<'c> PricePusher<'c> {
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
         let released = self.context.store.releases().releases(&self.context.key, IntentKind::Price).await?;
         let floor = self.options.floors.get(desired.sku.as_str()).copied();
+        let asked: Vec<Tier> =
+            rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
+        let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
+        let tiers = merge_tiers(&asked, &current, &named, self.options.remove_missing_tiers);
+        let change = PriceChange { mode, current: &current, desired: &tiers, rows: open };
         let holds_row = |row: &TierIntent| {
-            let (held, price) = held_by_price_guard(&self.options.guards, floor, row, &current)?;
+            let (held, price) = held_by_price_guard(&self.options.guards, floor, row, &change)?;
             let may_pass = held != PriceHeld::Zero && is_released(&desired.sku, row, &released);
             (!may_pass).then(|| held_message(&held, price))
         };
@@ -103,10 +108,6 @@ impl<'c> PricePusher<'c> {
             };
             return Ok(held.into_iter().map(verdict).collect());
         }
-        let asked: Vec<Tier> =
-            rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
-        let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
-        let tiers = merge_tiers(&asked, &current, &named, self.options.remove_missing_tiers);
         let is_for = |effect: &Effect| wish_of(effect) == Some(desired.revision);
         let effects =
             self.context.store.journal().effects_on(&self.context.key, &key_of(product, &detail)).await?;

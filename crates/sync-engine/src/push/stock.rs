@@ -39,9 +39,10 @@ use crate::{
         jobs::{Scan, key_of, key_of_level},
         stock_level::{
             self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing, ahead_of,
-            check, check_sent, decide, is_to_set_again, is_urgent, last_set, shown_from, target_of_reading,
-            trust, unknown_location, went_ahead_of,
+            check, check_sent, decide, is_to_set_again, is_urgent, last_set, settle_unknown, shown_from,
+            target_of_reading, trust, unknown_location, verdict_of_unknown, went_ahead_of,
         },
+        stock_movement::quantity_of,
     },
     quarantine::Attempt,
 };
@@ -84,7 +85,7 @@ struct StockState {
     dispatched: HashMap<String, DateTime<Utc>>,
     /// True once the journal was asked for dispatches before the start.
     is_journal_read: bool,
-    /// Levels that differ from what was set, and since when.
+    /// Levels that differ from what was set, or are shown without a quantity, and since when.
     unexplained_since: HashMap<String, Duration>,
     /// When rows with unknown SKUs are reopened again; at once without it.
     reopens_at: Option<Duration>,
@@ -435,14 +436,12 @@ impl<'c> StockPusher<'c> {
         let mut retry_after = Duration::ZERO;
         for level in levels {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
-            let verdict = match (now, level.quantity) {
-                (Some(now), Some(desired)) => {
-                    let shown = Shown {
-                        quantity: now.quantity.unwrap_or_default(),
-                        reserved: now.reserved_quantity.unwrap_or_default(),
-                    };
-                    self.verify_level(level, desired, shown).await?
+            let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
+                (Some(now), Some(quantity), Some(desired)) => {
+                    let reserved = now.reserved_quantity.unwrap_or_default();
+                    self.verify_level(level, desired, Shown { quantity, reserved }).await?
                 }
+                (Some(_), None, Some(_)) => self.verdict_without_quantity(level),
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
             self.tools.answers.level(level, &verdict).await?;
@@ -480,6 +479,18 @@ impl<'c> StockPusher<'c> {
         Ok(verdict)
     }
 
+    /// Returns the verdict for a sent level that the marketplace shows without a quantity.
+    fn verdict_without_quantity(&self, level: &StockIntent) -> Verdict {
+        let (key, now) = (key_of_level(level), self.context.clock.monotonic());
+        let mut state = self.state();
+        let first = *state.unexplained_since.entry(key.clone()).or_insert(now);
+        let verdict = verdict_of_unknown(now.saturating_sub(first));
+        if matches!(verdict, Verdict::Failed(_)) {
+            state.unexplained_since.remove(&key);
+        }
+        verdict
+    }
+
     /// Returns the levels that were set ahead of a dispatch, which is done now: the marketplace has taken its goods off them
     /// once more. Notes that the mirror's levels of its goods are out of date.
     pub(super) async fn levels_ahead_of(
@@ -509,7 +520,10 @@ impl<'c> StockPusher<'c> {
     ) -> Result<Settlement, Error> {
         let detail = self.tools.products.read(&ProductId::new(&evidence.product)).await?;
         let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
-        let quantity = level.and_then(|level| level.quantity).unwrap_or_default();
+        let Some(quantity) = quantity_of(level) else {
+            let sent_at = effect.sent_at.unwrap_or(effect.planned_at);
+            return Ok(settle_unknown(self.context.clock.now() - sent_at));
+        };
         let lower = evidence.target - quantity;
         let sku = Sku::new(&evidence.sku);
         let around = (effect.id, evidence.mark.unwrap_or_default());

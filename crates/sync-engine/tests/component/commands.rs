@@ -43,6 +43,19 @@ async fn a_product_that_is_not_as_it_was_sent_is_said_so_and_not_sent_again() {
 }
 
 #[tokio::test]
+async fn an_order_that_did_not_move_is_moved_once_more_whatever_was_answered() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let sku = rig.goods().await[0].sku.clone();
+    let number = rig.sell("standard", &sku);
+    let unmoved = json!({"order_number": number, "status": "paid"});
+    rig.fault("POST /api/v1/sellers/orders/{id}/status", 1, claimed(&unmoved));
+    let answer = rig.command("order.status", &number, &json!({"status": "preparing"})).await;
+    assert_eq!(answer[0], "done", "{answer:?}");
+    assert_eq!(rig.writes(&format!("{number}/status")).len(), 2);
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn listings_that_a_campaign_did_not_take_are_named() {
     let mut rig = Rig::on(Kind::Sqlite).await;
     let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap().to_string();

@@ -69,6 +69,8 @@ async fn a_success_that_says_the_contrary_leaves_a_command_in_doubt() {
     let denied =
         r#"{"success":false,"code":422,"message_code":"X","description":"não","data":[],"errors":[]}"#;
     each_in_doubt("a denial", Fault::RawJson(denied.to_owned())).await;
+    let refused = r#"{"code":422,"message_code":"X","description":"não","data":[],"errors":["não"]}"#;
+    each_in_doubt("an error without the word", Fault::RawJson(refused.to_owned())).await;
 }
 
 #[tokio::test]

@@ -276,7 +276,7 @@ async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown() {
     let goods = rig.goods().await;
     // The answer is lost, and before the verification the portal changes the same stock by another amount.
     rig.fault(POST_STOCK, 1, cut_after());
-    let slow = Fault::Stall(std::time::Duration::from_millis(150));
+    let slow = Fault::Stall(Duration::from_millis(150));
     let before = rig.writes("/stock").len();
     rig.fault("GET /api/products/{id}/stock", 1, slow);
     let id =

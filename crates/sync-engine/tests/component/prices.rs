@@ -11,6 +11,7 @@ use crate::support::{Decision, Kind, Rig, STORE, Setup, on_both_databases};
 on_both_databases![
     prices_that_the_erp_writes_reach_the_marketplace_tier_by_tier,
     a_price_that_looks_like_a_slip_is_held_until_somebody_releases_it,
+    a_discount_that_is_held_is_released_too,
 ];
 
 const STATES: &str = "SELECT state AS s FROM erp_prices";
@@ -142,23 +143,26 @@ async fn a_price_that_somebody_changes_back_each_time_is_held_in_the_end() {
     rig.stop().await;
 }
 
-#[tokio::test]
-async fn a_discount_that_is_held_is_released_too() {
+async fn a_discount_that_is_held_is_released_too(kind: Kind) {
     let guards = Guards { price_max_fall_percent: 50.into(), ..Guards::default() };
-    let mut rig = Setup::on(Kind::Sqlite).with(|setup| setup.push.guards = guards).start().await;
+    let mut rig = Setup::on(kind).with(|setup| setup.push.guards = guards).start().await;
     let (id, sku, price) = product(&rig, "default", false).await;
     let data = json!({"price_type": "wholesale", "auto_wholesale_pricing": true});
     assert_eq!(rig.command("product.update", &sku, &data).await[0], "done");
     rig.write(&format!(
-        "INSERT INTO erp_prices (store, sku, min_quantity, discount_percent, package_weight, package_height, \
-             package_width, package_length) VALUES ('{STORE}', '{sku}', 5, 60, 1, 2, 3, 4)"
+        "INSERT INTO erp_prices (store, sku, min_quantity, price, discount_percent, package_weight, \
+             package_height, package_width, package_length) \
+             VALUES ('{STORE}', '{sku}', 5, NULL, 60, 1, 2, 3, 4), \
+             ('{STORE}', '{sku}', 20, {price:.2}, 70, 1, 2, 3, 4)"
     ))
     .await;
-    rig.shown(STATES, |states| states == ["held"]).await;
+    rig.shown(STATES, |states| states == ["held", "held"]).await;
     rig.decide(IntentKind::Price, &format!("{sku}/5"), Decision::Release).await;
-    rig.shown(STATES, |states| states == ["done"]).await;
+    rig.decide(IntentKind::Price, &format!("{sku}/20"), Decision::Release).await;
+    rig.shown(STATES, |states| states == ["done", "done"]).await;
     let now = tiers(&rig, &id).await;
     assert!((now[1].1 - price * 0.4).abs() < 0.011, "{now:?}");
+    assert!((now[2].1 - price * 0.3).abs() < 0.011, "not the price beside the discount: {now:?}");
     rig.stop().await;
 }
 

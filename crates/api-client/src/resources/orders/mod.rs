@@ -29,4 +29,4 @@ pub use details::OrderDetails;
 pub use next_action::{NextAction, PossibleStatuses, SchemaProblem, Violation};
 pub use query::OrderQuery;
 pub use stalled::{StalledOrder, StalledQuery, StalledRows};
-pub use transition::{InvalidTransition, Transition};
+pub use transition::{InvalidTransition, Transition, answered_status};

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use espelho_model::{OrderNumber, order::Order, text, text::Text};
+use chrono::FixedOffset;
+use espelho_model::{OrderNumber, RawJson, order::Order, text, text::Text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -182,6 +183,13 @@ impl Transition {
     }
 }
 
+/// Returns the status that the answer to a transition shows: the document promises the updated order. `None` if
+/// the answer shows no status of this order.
+pub fn answered_status(number: &OrderNumber, answer: &RawJson) -> Option<String> {
+    // The offset reads times, which are not used.
+    parse_order(answer.as_str(), number, FixedOffset::east_opt(0)?).ok()?.value.status
+}
+
 /// Checks the bounds of the document's table, which apply even if an action's schema omits them.
 fn check_documented(status: &str, data: &Value) -> Result<(), InvalidTransition> {
     let (field, least, most) = match status {
@@ -237,6 +245,25 @@ mod tests {
         let request = transition.request(&OrderNumber::new("MP-1"));
         assert_eq!(request.describe(), "POST /api/v1/sellers/orders/MP-1/status");
         request.json_body().unwrap()
+    }
+
+    #[test]
+    fn the_answer_to_a_transition_shows_the_status_of_its_own_order_or_none() {
+        for (answer, expected) in [
+            (r#"{"order_number":"MP-1","status":"preparing"}"#, Some("preparing")),
+            (r#"{"order":{"order_number":"MP-1","status":"paid"}}"#, Some("paid")),
+            (r#"{"order_number":"MP-1"}"#, None),
+            (r#"{"order_number":"MP-1","status":null}"#, None),
+            (r#"{"order_number":"MP-1","status":{"to":"paid"}}"#, None),
+            (r#"{"order_number":"MP-2","status":"preparing"}"#, None),
+            (r#"{"status":"preparing"}"#, None),
+            ("[]", None),
+            ("{}", None),
+            ("null", None),
+        ] {
+            let status = answered_status(&OrderNumber::new("MP-1"), &RawJson::new(answer));
+            assert_eq!(status.as_deref(), expected, "{answer}");
+        }
     }
 
     // proves: ORD-045, ORD-054, FLO-001, FLO-002

@@ -101,14 +101,19 @@ pub fn has_been(
     events.iter().any(|event| is_move_to(event, target) && (was_tried || is_later(event)))
 }
 
-/// What became of a transition whose answer was lost.
+/// True where the marketplace shows an order at the status that was asked for.
+pub fn shows_target(target: &str, shown: Option<&str>) -> bool {
+    shown == Some(reached(target))
+}
+
+/// Tells what became of a transition whose answer was lost, or did not show the order at its target.
 pub fn settle(
     evidence: &TransitionEvidence,
     sent_at: DateTime<Utc>,
     current: Option<&str>,
     events: &[OrderEvent],
 ) -> Settlement {
-    if current == Some(reached(&evidence.target)) {
+    if shows_target(&evidence.target, current) {
         return Settlement::Happened { answer: None, how: "the order is there" };
     }
     let shows = events.iter().any(|event| {
@@ -363,6 +368,22 @@ pub(crate) mod tests {
         assert!(has_been("available", &events, true, None));
         assert!(!has_been("restocked", &events, true, None));
         assert!(!has_been("available", &[event("waiting_payment", "paid", Some(100))], true, None));
+    }
+
+    #[test]
+    fn an_answer_with_another_status_or_none_does_not_show_the_target() {
+        for (target, shown, expected) in [
+            ("preparing", Some("preparing"), true),
+            ("preparing", Some("paid"), false),
+            ("preparing", None, false),
+            ("available", Some("paid"), true),
+            ("restocked", Some("paid"), true),
+            ("available", Some("awaiting_availability"), false),
+            // The timeline proves it.
+            ("picked_up", Some("delivered"), false),
+        ] {
+            assert_eq!(shows_target(target, shown), expected, "{target} {shown:?}");
+        }
     }
 
     // withstands: F001

@@ -18,26 +18,87 @@ use crate::plan::{
     tiers::{Mode, Package, Tier},
 };
 
-/// Returns why the guards hold a row, and the price that results from it. `floor` is the SKU's own floor, where it has one.
+/// The prices of a product before and after the planned steps, and the rows that are answered with them.
+#[derive(Clone, Copy, Debug)]
+pub struct PriceChange<'a> {
+    /// How the product is priced.
+    pub mode: Mode,
+    /// Its tiers now.
+    pub current: &'a [Tier],
+    /// Its tiers after the steps.
+    pub desired: &'a [Tier],
+    /// The rows that are answered.
+    pub rows: &'a [TierIntent],
+}
+
+impl PriceChange<'_> {
+    /// Says whether the guards look at a tier's price for a row. A change that no answered row causes (a row
+    /// done before is applied again with them) concerns them all.
+    fn concerns(&self, row: &TierIntent, tier: &Tier) -> bool {
+        let changes = || self.follows_base(tier) || !tier.is_met(self.mode, self.current);
+        let has_cause = || self.rows.iter().any(|row| self.is_cause(row, tier));
+        self.is_cause(row, tier) || (changes() && !has_cause())
+    }
+
+    /// Says whether a row asks for a tier, or for the base price that changes the tier's.
+    fn is_cause(&self, row: &TierIntent, tier: &Tier) -> bool {
+        let is_own = i64::from(tier.min_quantity) == row.min_quantity;
+        is_own || (row.min_quantity == 1 && self.follows_base(tier))
+    }
+
+    /// Says whether the base price changes, and the tier's price with it.
+    fn follows_base(&self, tier: &Tier) -> bool {
+        tier.is_discount(self.mode) && price_at(1, self.desired) != price_at(1, self.current)
+    }
+}
+
+/// Returns why the guards hold a row, and the price that results from it on the marketplace: the lowest,
+/// where several are held. `floor` is the SKU's own floor, where it has one.
 pub fn held_by_price_guard(
     guards: &Guards,
     floor: Option<Decimal>,
     row: &TierIntent,
+    change: &PriceChange<'_>,
+) -> Option<(PriceHeld, Decimal)> {
+    let guards = with_floor(guards, floor);
+    let base = price_at(1, change.desired);
+    let held = |tier: &Tier| {
+        // A value that the rules refuse has no price, and is not offered for release.
+        let price = tier.resulting_price(change.mode, base)?;
+        Some((guards.holds_price(price_at(tier.min_quantity, change.current), price)?, price))
+    };
+    let concerned = change.desired.iter().filter(|tier| change.concerns(row, tier));
+    concerned.filter_map(held).min_by_key(|(_, price)| *price)
+}
+
+/// Returns why the guards hold a product's change from one mode to another, and the lowest price that they
+/// hold. Automatic wholesale brings back discounts that did not count before.
+pub fn held_by_mode_guard(
+    guards: &Guards,
+    floor: Option<Decimal>,
+    [before, after]: [Mode; 2],
     current: &[Tier],
 ) -> Option<(PriceHeld, Decimal)> {
-    let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
-    // A value that is no discount is refused by its rule, and not offered for release.
-    let cut = |percent: Decimal| {
-        let is_one = percent >= Decimal::ZERO && percent < Decimal::ONE_HUNDRED;
-        base.filter(|_| is_one).map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED)
+    if before == after {
+        return None;
+    }
+    let guards = with_floor(guards, floor);
+    let base = price_at(1, current);
+    let held = |tier: &Tier| {
+        let price = tier.resulting_price(after, base).filter(|price| tier.price != Some(*price))?;
+        Some((guards.holds_price(tier.price, price)?, price))
     };
-    let price = row.price().or_else(|| row.discount().and_then(cut))?;
-    // The current unit price for this quantity, from the tier that applies to it.
-    let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
-    let before = current.iter().filter(applies).max_by_key(|tier| tier.min_quantity);
-    let mut guards = guards.clone();
-    guards.price_floor = floor.unwrap_or(guards.price_floor);
-    Some((guards.holds_price(before.and_then(|tier| tier.price), price)?, price))
+    current.iter().filter_map(held).min_by_key(|(_, price)| *price)
+}
+
+fn with_floor(guards: &Guards, floor: Option<Decimal>) -> Guards {
+    Guards { price_floor: floor.unwrap_or(guards.price_floor), ..guards.clone() }
+}
+
+/// Returns the unit price at a quantity, from the tier that applies to it.
+fn price_at(quantity: u32, tiers: &[Tier]) -> Option<Decimal> {
+    let applies = |tier: &&Tier| tier.min_quantity <= quantity;
+    tiers.iter().filter(applies).max_by_key(|tier| tier.min_quantity)?.price
 }
 
 /// Returns all desired tiers: those that the ERP asks for, and the current ones that stay. A tier that the ERP has
@@ -172,10 +233,34 @@ mod tests {
         TierIntent { state, ..row(1, Some("10"), None) }
     }
 
-    /// What the guards hold of a row, with nothing else but the tiers of 1 at 100 and of 10 at 50.
-    fn held(row: &TierIntent, floor: Option<&str>) -> Option<(PriceHeld, Decimal)> {
-        let current = [tier(10, 50), tier(1, 100)];
-        held_by_price_guard(&Guards::default(), floor.map(number), row, &current)
+    /// A tier whose price is derived; the price is the mirrored one.
+    fn derived(min_quantity: u32, price: Option<&str>, discount: &str) -> Tier {
+        let price = price.map(number);
+        Tier { min_quantity, price, discount_percent: Some(number(discount)), package: None }
+    }
+
+    /// Returns what the guards hold of each row, in order. All rows are answered, but those that are done.
+    fn all_held(
+        guards: &Guards,
+        floor: Option<&str>,
+        mode: Mode,
+        current: &[Tier],
+        rows: &[TierIntent],
+    ) -> Vec<Option<(PriceHeld, Decimal)>> {
+        let asked: Vec<Tier> = rows.iter().map(|row| tier_of(row).unwrap()).collect();
+        let desired = merge_tiers(&asked, current, &[], false);
+        let rows: Vec<TierIntent> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
+        let change = PriceChange { mode, current, desired: &desired, rows: &rows };
+        let floor = floor.map(number);
+        rows.iter().map(|row| held_by_price_guard(guards, floor, row, &change)).collect()
+    }
+
+    fn held_in(mode: Mode, current: &[Tier], row: TierIntent) -> Option<(PriceHeld, Decimal)> {
+        all_held(&Guards::default(), None, mode, current, &[row]).remove(0)
+    }
+
+    fn jump(percent: &str, price: &str) -> Option<(PriceHeld, Decimal)> {
+        Some((PriceHeld::Jumps(number(percent)), number(price)))
     }
 
     #[test]
@@ -195,48 +280,112 @@ mod tests {
 
     #[test]
     fn a_price_is_compared_with_that_of_the_tier_which_applies_to_its_quantity() {
-        let jumps = |min_quantity, price| {
-            let (held, of) = held(&row(min_quantity, Some(price), None), None)?;
-            assert_eq!(of, number(price));
-            Some(held)
-        };
-        let fall = |percent: &str| Some(PriceHeld::Jumps(number(percent)));
-        assert_eq!(jumps(1, "15"), fall("-85"));
-        assert_eq!((jumps(9, "15"), jumps(9, "20")), (fall("-85"), None), "the tier of 1 applies");
-        assert_eq!((jumps(10, "15"), jumps(10, "9")), (None, fall("-82")), "the tier of 10 applies");
-        assert_eq!((jumps(11, "15"), jumps(11, "251")), (None, fall("402")));
-        let first = held_by_price_guard(&Guards::default(), None, &row(5, Some("1"), None), &[tier(10, 50)]);
+        let current = [tier(10, 50), tier(1, 100)];
+        for (min_quantity, price, expected) in [
+            (1, "15", jump("-85", "15")),
+            (9, "15", jump("-85", "15")),
+            (9, "20", None),
+            (10, "15", None),
+            (10, "9", jump("-82", "9")),
+            (11, "15", None),
+            (11, "251", jump("402", "251")),
+        ] {
+            let row = row(min_quantity, Some(price), None);
+            assert_eq!(held_in(Mode::Manual, &current, row), expected, "{min_quantity}: {price}");
+        }
+        let first = held_in(Mode::Manual, &[tier(10, 50)], row(5, Some("1"), None));
         assert_eq!(first, None, "nothing applies yet");
     }
 
     #[test]
     fn a_discount_is_guarded_by_the_price_that_results_from_the_base_tier() {
-        let discount = |min_quantity, percent| held(&row(min_quantity, None, Some(percent)), None);
-        assert_eq!(discount(1, "81"), Some((PriceHeld::Jumps(number("-81")), number("19"))));
-        assert_eq!((discount(1, "80"), discount(1, "0")), (None, None));
-        assert_eq!(
-            discount(10, "92"),
-            Some((PriceHeld::Jumps(number("-84")), number("8"))),
-            "of 100, not of 50"
-        );
+        let current = [derived(10, Some("50"), "50"), tier(1, 100)];
+        let discount =
+            |min_quantity, percent| held_in(Mode::Auto, &current, row(min_quantity, None, Some(percent)));
+        assert_eq!(discount(5, "81"), jump("-81", "19"));
+        assert_eq!((discount(5, "80"), discount(5, "0")), (None, None));
+        assert_eq!(discount(10, "92"), jump("-84", "8"), "of 100, not of 50");
         for no_discount in ["100", "101", "-1", "-900"] {
-            assert_eq!(discount(1, no_discount), None, "{no_discount}: its rule refuses it");
+            assert_eq!(discount(5, no_discount), None, "{no_discount}: its rule refuses it");
         }
-        let without_base = [tier(10, 50)];
-        let row = row(10, None, Some("99"));
-        assert_eq!(held_by_price_guard(&Guards::default(), None, &row, &without_base), None);
+        let without_base = [derived(10, Some("50"), "50")];
+        assert_eq!(held_in(Mode::Auto, &without_base, row(10, None, Some("99"))), None);
+    }
+
+    #[test]
+    fn the_price_that_is_not_sent_in_a_mode_is_not_guarded() {
+        let current = [tier(1, 100), derived(10, Some("60"), "40")];
+        let both = |price, discount| row(10, Some(price), Some(discount));
+        for (mode, row, expected) in [
+            (Mode::Auto, both("60", "95"), jump("-91.7", "5")),
+            (Mode::Auto, both("1", "45"), None),
+            (Mode::Manual, both("60", "95"), None),
+            (Mode::Manual, both("5", "45"), jump("-91.7", "5")),
+            (Mode::Manual, TierIntent { min_quantity: 1, ..both("5", "45") }, jump("-95", "5")),
+            (Mode::Auto, TierIntent { min_quantity: 1, ..both("21", "95") }, None),
+            (Mode::Default, TierIntent { min_quantity: 1, ..both("5", "45") }, jump("-95", "5")),
+        ] {
+            assert_eq!(held_in(mode, &current, row.clone()), expected, "{mode:?} {row:?}");
+        }
+    }
+
+    #[test]
+    fn every_price_that_results_is_guarded_for_the_row_that_causes_it() {
+        let current = [tier(1, 200), derived(40, Some("120"), "40")];
+        let base = |price| row(1, Some(price), None);
+        let discount = |percent| row(40, None, Some(percent));
+        let done = |row: TierIntent| TierIntent { state: Some(PushState::Done), ..row };
+        let floor = |price| Some((PriceHeld::BelowFloor(number("20")), number(price)));
+        for (rows, expected, why) in [
+            (vec![base("45")], vec![None], "27 results from 40 %"),
+            (vec![discount("80")], vec![None], "40 results from 200"),
+            (vec![base("45"), discount("80")], vec![floor("9"), floor("9")], "both cause it"),
+            (vec![base("30")], vec![floor("18")], "the derived tier falls below the floor"),
+            (vec![base("200"), discount("95")], vec![None, floor("10")], "the base is as it was"),
+            (vec![base("201"), discount("41")], vec![None, None], "as it should be"),
+            (vec![base("10"), discount("10")], vec![floor("9"), floor("9")], "the lowest of two"),
+            (vec![done(base("30")), row(60, None, Some("41"))], vec![floor("17.7")], "applied again"),
+            (vec![done(discount("95")), base("190")], vec![floor("9.5")], "applied again with the base"),
+            (vec![done(discount("40")), row(60, None, Some("41"))], vec![None], "as it was"),
+        ] {
+            let held = all_held(&Guards::default(), Some("20"), Mode::Auto, &current, &rows);
+            assert_eq!(held, expected, "{why}");
+        }
+        let fall = Guards { price_max_fall_percent: number("50"), ..Guards::default() };
+        let held = all_held(&fall, None, Mode::Auto, &current, &[base("110"), discount("60")]);
+        assert_eq!(held, [jump("-63.3", "44"), jump("-63.3", "44")], "compared with its mirrored price");
+        let manual = [tier(1, 200), tier(40, 4)];
+        let held = all_held(&Guards::default(), Some("20"), Mode::Manual, &manual, &[base("45")]);
+        assert_eq!(held, [None], "prices of their own do not follow");
+    }
+
+    #[test]
+    fn a_mode_that_brings_back_discounts_is_guarded() {
+        let current = [tier(1, 200), derived(40, Some("150"), "95"), tier(60, 140)];
+        let held = |modes| held_by_mode_guard(&Guards::default(), None, modes, &current);
+        assert_eq!(held([Mode::Manual, Mode::Auto]), jump("-93.3", "10"));
+        assert_eq!(held([Mode::Auto, Mode::Auto]), None, "nothing changes");
+        assert_eq!(held([Mode::Auto, Mode::Manual]), None, "the prices stay");
+        let mild = [tier(1, 200), derived(40, Some("150"), "25"), derived(60, Some("150"), "30")];
+        let floor = |floor: &str| {
+            let modes = [Mode::Manual, Mode::Auto];
+            held_by_mode_guard(&Guards::default(), Some(number(floor)), modes, &mild)
+        };
+        assert_eq!(floor("140"), None);
+        assert_eq!(floor("141"), Some((PriceHeld::BelowFloor(number("141")), number("140"))));
     }
 
     #[test]
     fn the_floor_of_a_sku_is_in_place_of_that_of_the_shop() {
         let guards = Guards { price_floor: number("30"), ..Guards::default() };
         let held = |floor, price| {
-            let row = row(1, Some(price), None);
-            held_by_price_guard(&guards, floor, &row, &[tier(1, 40)]).map(|(held, _)| held)
+            let rows = [row(1, Some(price), None)];
+            let held = all_held(&guards, floor, Mode::Default, &[tier(1, 40)], &rows).remove(0);
+            held.map(|(held, _)| held)
         };
         let below = |floor| Some(PriceHeld::BelowFloor(number(floor)));
         assert_eq!((held(None, "29"), held(None, "30")), (below("30"), None));
-        assert_eq!((held(Some(number("35")), "34"), held(Some(number("20")), "29")), (below("35"), None));
+        assert_eq!((held(Some("35"), "34"), held(Some("20"), "29")), (below("35"), None));
     }
 
     #[test]
@@ -261,6 +410,11 @@ mod tests {
         assert!(released("A/10", "9.90"));
         assert!(!released("A/10", "9.91") && !released("A/1", "9.90") && !released("B/10", "9.90"));
         assert!(!is_released(&sku, &row, &HashMap::new()));
+        let both = TierIntent { discount_percent: Some("95".to_owned()), ..row };
+        let released =
+            |value: &str| is_released(&sku, &both, &HashMap::from([("A/10".to_owned(), value.to_owned())]));
+        assert!(released("9.90 -95 %"));
+        assert!(!released("9.90") && !released("-95 %") && !released("9.90 -94 %"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Message, Settlement, Verdict,
     attempts::{OVER_AFTER, backoff_or_give_up},
+    doubtful,
     evidence::{Evidence, read},
     invalid,
     jobs::{DISPATCH_GRACE, dispatches_goods},
@@ -374,6 +375,15 @@ pub fn after_comparing(shown: Shown, set: &LevelSet, is_explained: bool, doubted
     }
 }
 
+/// Returns the verdict for a sent level that the marketplace shows without a quantity, which is evidence neither
+/// for nor against it. `doubted_for` says how long ago it was first seen so.
+pub fn verdict_of_unknown(doubted_for: Duration) -> Verdict {
+    match doubted_for < EXPLAINED_WITHIN {
+        true => Verdict::RetryAfter(RECHECK_INTERVAL),
+        false => Verdict::Failed(doubtful("unprovable")),
+    }
+}
+
 fn as_set(Shown { quantity, reserved }: Shown, set: &LevelSet) -> Verdict {
     match (set.may_be_overruled_for, reserved > quantity) {
         (Some(wait), _) => Verdict::RetryAfter(wait),
@@ -391,6 +401,15 @@ pub fn settle(evidence: &LevelEvidence, quantity: Decimal, is_explained: bool) -
             Settlement::Happened { answer: None, how: "the product shows it, less what was sold" }
         }
         _ => Settlement::DidNotHappen { how: "the product does not show it" },
+    }
+}
+
+/// Settles a set whose answer was lost, `age` after it was sent, where the marketplace shows the level without a
+/// quantity: nothing proves it, and a later reading may.
+pub fn settle_unknown(age: TimeDelta) -> Settlement {
+    match TimeDelta::from_std(EXPLAINED_WITHIN).is_ok_and(|patience| age < patience) {
+        true => Settlement::NotYet(RECHECK_INTERVAL),
+        false => Settlement::Unprovable(doubtful("unprovable")),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
+    product::StockLevel,
     text,
     text::{Arg, Text},
 };
@@ -40,7 +41,7 @@ pub struct MovementEvidence {
     pub from: Option<DateTime<Utc>>,
     /// When the reading ended.
     pub until: Option<DateTime<Utc>>,
-    /// The quantity in all locations before it.
+    /// The quantity in all locations before it; absent where one of them was unknown.
     pub total: Option<Decimal>,
     /// How many locations have the SKU.
     pub places: Option<u64>,
@@ -70,12 +71,23 @@ impl MovementEvidence {
 pub struct After {
     /// The quantity at the location.
     pub at_location: Decimal,
-    /// The quantity in all locations.
-    pub total: Decimal,
+    /// The quantity in all locations; absent where one of them has an unknown quantity.
+    pub total: Option<Decimal>,
     /// What was dispatched around the movement.
     pub sold: Dispatched,
     /// True where another effect of ours changed the SKU in another location meanwhile.
     pub has_moved_elsewhere: bool,
+}
+
+/// The quantity of a level, as far as it is known: a level that a product does not have is zero, one without a
+/// quantity is unknown.
+pub fn quantity_of(level: Option<&StockLevel>) -> Option<Decimal> {
+    level.map_or(Some(Decimal::ZERO), |level| level.quantity)
+}
+
+/// The quantity in all locations together; `None` where one of them is unknown.
+pub fn total_of(levels: &[StockLevel]) -> Option<Decimal> {
+    levels.iter().map(|level| level.quantity).sum()
 }
 
 /// Checks a movement against what is there.
@@ -131,9 +143,9 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
 fn readings(evidence: &MovementEvidence, after: After) -> Readings {
     let After { at_location, total, sold, has_moved_elsewhere } = after;
     let before = evidence.before;
-    match (evidence.places.is_none_or(|places| places <= 1), evidence.total) {
+    match (evidence.places.is_none_or(|places| places <= 1), evidence.total.zip(total)) {
         (true, _) => Readings { before, after: at_location, sold },
-        (false, Some(before)) if !has_moved_elsewhere => Readings { before, after: total, sold },
+        (false, Some((before, after))) if !has_moved_elsewhere => Readings { before, after, sold },
         (false, _) => Readings { before, after: at_location, sold: sold.all_possible() },
     }
 }
@@ -145,6 +157,7 @@ pub fn unprovable(text: Text) -> Message {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::{LocationId, RawJson, Sku};
     use proptest::prelude::*;
 
     use super::{
@@ -173,7 +186,7 @@ mod tests {
 
     fn after(at_location: i64, total: i64, certain: &[i64]) -> After {
         let sold = Dispatched { certain: certain.iter().copied().map(whole).collect(), possible: Vec::new() };
-        After { at_location: whole(at_location), total: whole(total), sold, has_moved_elsewhere: false }
+        After { at_location: whole(at_location), total: Some(whole(total)), sold, has_moved_elsewhere: false }
     }
 
     const OLD: TimeDelta = TimeDelta::seconds(60);
@@ -226,6 +239,11 @@ mod tests {
         let elsewhere = |at_location| After { has_moved_elsewhere: true, ..after(at_location, 99, &[3]) };
         assert_eq!(word(&settle(&two, Some(elsewhere(7)), OLD)), "happened", "by the location alone");
         assert_eq!(word(&settle(&two, Some(elsewhere(9)), OLD)), "did not");
+        let unknown = |at_location| After { total: None, ..after(at_location, 0, &[3]) };
+        assert_eq!(word(&settle(&two, Some(unknown(7)), OLD)), "happened", "another location is unknown");
+        assert_eq!(word(&settle(&two, Some(unknown(9)), OLD)), "did not");
+        let without = MovementEvidence { total: None, ..two.clone() };
+        assert_eq!(word(&settle(&without, Some(after(9, 2, &[3])), OLD)), "did not", "it was unknown before");
         let ambiguous = evidence(-3, 9, 2, 20);
         assert_eq!(
             word(&settle(&ambiguous, Some(elsewhere(6)), OLD)),
@@ -234,6 +252,27 @@ mod tests {
         );
         let old_row = MovementEvidence { places: None, total: None, ..evidence(-2, 9, 2, 20) };
         assert_eq!(word(&settle(&old_row, Some(after(7, 99, &[])), OLD)), "happened");
+    }
+
+    #[test]
+    fn a_level_without_a_quantity_is_unknown_and_one_that_is_not_there_is_zero() {
+        let level = |quantity: Option<i64>| StockLevel {
+            sku: Sku::new("A"),
+            location_id: LocationId::new("1"),
+            quantity: quantity.map(whole),
+            reserved_quantity: None,
+            available_quantity: None,
+            raw: RawJson::new("{}"),
+        };
+        assert_eq!(quantity_of(None), Some(Decimal::ZERO));
+        assert_eq!(quantity_of(Some(&level(Some(7)))), Some(whole(7)));
+        assert_eq!(quantity_of(Some(&level(None))), None);
+        let rows: [(&[Option<i64>], Option<i64>); 4] =
+            [(&[], Some(0)), (&[Some(3), Some(4)], Some(7)), (&[Some(3), None], None), (&[None], None)];
+        for (quantities, expected) in rows {
+            let levels: Vec<StockLevel> = quantities.iter().copied().map(level).collect();
+            assert_eq!(total_of(&levels), expected.map(whole), "{quantities:?}");
+        }
     }
 
     proptest! {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use espelho_api_client::{
     ApiRequest, Documented, Error as ApiError,
-    resources::orders::{NextAction, PossibleStatuses, Transition},
+    resources::orders::{NextAction, PossibleStatuses, Transition, answered_status},
 };
-use espelho_model::{OrderNumber, ProductId, push::PushState, text};
+use espelho_model::{OrderNumber, ProductId, RawJson, push::PushState, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -27,7 +27,7 @@ use crate::{
         invalid,
         order_status::{
             self, Action, TransitionEvidence, WAITING_INVOICE, decide, has_been, is_there, payload,
-            still_waits_for_invoice, too_late, wait_without_news, waits_for_invoice,
+            shows_target, still_waits_for_invoice, too_late, wait_without_news, waits_for_invoice,
         },
     },
 };
@@ -117,7 +117,8 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let effect = cx.effect(&request, &evidence);
     // Documents that the mirror learns of after this are news.
     let documents = services.context.store.lookups().current_invoices(&services.context.key, &number).await?;
-    let acted = services.journal.execute_once(effect, &cx.intent(), &request).await?;
+    let shows = |answer: &RawJson| shows_target(target, answered_status(&number, answer).as_deref());
+    let acted = services.journal.execute_if_shown(effect, &cx.intent(), &request, shows).await?;
     services.listener.order(&number);
     match acted {
         ExecutionResult::Applied(_) => Ok(Verdict::Done(None)),

@@ -1,8 +1,9 @@
-//! Changed products (`product.update`): reads the product, changes what differs, and reads it again.
+//! Changed products (`product.update`): reads the product, changes what differs, and reads it again. A guard
+//! holds a change of the pricing mode like a price.
 
 use std::time::Duration;
 
-use espelho_api_client::resources::products::draft::ProductUpdate as Update;
+use espelho_api_client::resources::products::{ProductDetail, draft::ProductUpdate as Update};
 use espelho_model::{ProductId, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
@@ -12,6 +13,7 @@ use super::{
         command_context::CommandContext,
         handler::{CommandHandler, Settled},
         journal::ExecutionResult,
+        price_requests::{current_tiers, mode_after, mode_of},
         refused::refused,
         services::Services,
     },
@@ -19,11 +21,15 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{
-        Message, Verdict,
-        evidence::{EvidenceKind, read},
-        invalid,
-        product::{UpdateEvidence, settle_update, shows},
+    plan::{
+        guards::PriceHeld,
+        push::{
+            Message, Verdict,
+            evidence::{EvidenceKind, read},
+            invalid,
+            price_rows::{held_by_mode_guard, held_message},
+            product::{UpdateEvidence, settle_update, shows},
+        },
     },
 };
 
@@ -73,12 +79,16 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         Ok(update) => update.request(&product),
         Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
     };
-    if shows(&cx.data, &services.products.read(&product).await?) {
+    let detail = services.products.read(&product).await?;
+    if shows(&cx.data, &detail) {
         return Ok(Verdict::Done(None));
     }
     if cx.confirmed("product.update").is_some() {
         let message = Message::new("not_as_sent", text!("push-product-not-as-sent"));
         return Ok(Verdict::Failed(message));
+    }
+    if let Some(message) = held_by_guards(services, cx, &detail) {
+        return Ok(Verdict::Held(message));
     }
     let data = cx.data.as_object().cloned().unwrap_or_default();
     let effect = cx.effect(&request, &UpdateEvidence { product: product.as_str().to_owned(), data });
@@ -87,6 +97,20 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         ExecutionResult::Refused(error) => refused(error),
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }
+}
+
+/// Returns the words for a price that would result from another mode of pricing, and that a guard holds.
+fn held_by_guards(
+    services: &Services<'_>,
+    cx: &CommandContext<'_>,
+    detail: &ProductDetail,
+) -> Option<Message> {
+    let options = services.options;
+    let floor = options.floors.get(cx.command.key.trim()).copied();
+    let modes = [mode_of(detail), mode_after(&cx.data, detail)];
+    let (held, price) = held_by_mode_guard(&options.guards, floor, modes, &current_tiers(detail))?;
+    let may_pass = held != PriceHeld::Zero && cx.is_released;
+    (!may_pass).then(|| held_message(&held, price))
 }
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use espelho_api_client::{ApiRequest, resources::products::stock::Movement};
-use espelho_model::{LocationId, ProductId, Sku, product::StockLevel, text};
+use espelho_api_client::{ApiRequest, Error as ApiError, resources::products::stock::Movement};
+use espelho_model::{LocationId, ProductId, Sku, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -22,12 +22,12 @@ use crate::{
     Error,
     plan::{
         push::{
-            Settlement, Verdict,
+            Message, Settlement, Verdict,
             dispatches::ReadingWindow,
             evidence::{EvidenceKind, read},
             invalid,
             product::number,
-            stock_movement::{self, After, MovementEvidence, check, may_still_land},
+            stock_movement::{self, After, MovementEvidence, check, may_still_land, quantity_of, total_of},
         },
         stock_balance::Dispatched,
     },
@@ -41,6 +41,8 @@ const READINGS: usize = 5;
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// The wait after a dispatch made us call a movement off: that attempt has cost a reading.
 const CANCELLED_RETRY: Duration = Duration::from_secs(1);
+/// The wait of a movement for a quantity that the marketplace does not tell.
+const UNKNOWN_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// `stock.adjust`.
 pub(super) struct StockAdjust;
@@ -133,7 +135,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if level.is_none() && !is_location(services, &location).await? {
         return Ok(Verdict::Failed(invalid(text!("value-no-stock-there", location = location.as_str()))));
     }
-    let before = level.and_then(|level| level.quantity).unwrap_or_default();
+    // Without it nothing could prove later that the movement happened.
+    let Some(before) = quantity_of(level) else {
+        return Ok(Verdict::Waiting(unknown_quantity(&product, &location), UNKNOWN_RECHECK_INTERVAL));
+    };
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
     }
@@ -148,7 +153,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         mark: Some(mark),
         from: Some(from),
         until: Some(until),
-        total: Some(total_of(stock)),
+        total: total_of(stock),
         places: u64::try_from(stock.len()).ok(),
     };
     let id = services.journal.plan(cx.effect(&request, &evidence)).await?;
@@ -166,6 +171,15 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         ExecutionResult::Refused(error) => refused(error),
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }
+}
+
+/// The words for a level without a quantity.
+fn unknown_quantity(product: &ProductId, location: &LocationId) -> Message {
+    Message::of(&ApiError::Unexpected {
+        request: format!("GET /api/products/{product}"),
+        read: true,
+        problem: format!("stock at location {location}: quantity null"),
+    })
 }
 
 /// Says whether the store has a location: a product that has no stock there yet has none of it.
@@ -204,19 +218,22 @@ async fn has_moved_elsewhere(
     Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
 }
 
+/// The quantity at the location, and the total where all locations have a quantity.
+type Quantities = (Decimal, Option<Decimal>);
+
 /// Reads the quantity at the location and in total, and the dispatches. The quantities are the same before and
-/// after the dispatches are read: dispatches only lower them.
+/// after the dispatches are read: dispatches only lower them. Without a quantity at the location there is no
+/// reading.
 async fn read_stable_stock(
     services: &Services<'_>,
     evidence: &MovementEvidence,
     window: ReadingWindow,
-) -> Result<Option<([Decimal; 2], Dispatched)>, Error> {
+) -> Result<Option<(Quantities, Dispatched)>, Error> {
     let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
-    let quantity = async || -> Result<Option<[Decimal; 2]>, Error> {
+    let quantity = async || -> Result<Option<Quantities>, Error> {
         let stock = services.client.products().stock(&product, Some(&sku)).await?.value;
         let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
-        let quantity = level.map_or(Some(Decimal::ZERO), |level| level.quantity);
-        Ok(quantity.map(|quantity| [quantity, total_of(&stock.levels)]))
+        Ok(quantity_of(level).map(|quantity| (quantity, total_of(&stock.levels))))
     };
     let mut before = quantity().await?;
     for _ in 0..READINGS {
@@ -228,11 +245,6 @@ async fn read_stable_stock(
         }
     }
     Ok(None)
-}
-
-/// Returns the quantity at all locations together.
-fn total_of(levels: &[StockLevel]) -> Decimal {
-    levels.iter().filter_map(|level| level.quantity).sum()
 }
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
@@ -247,7 +259,7 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let sku = Sku::new(&evidence.sku);
     let after = match read_stable_stock(services, &evidence, window).await? {
         None => None,
-        Some(([at_location, total], sold)) => {
+        Some(((at_location, total), sold)) => {
             let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.mark).await?;
             Some(After { at_location, total, sold, has_moved_elsewhere })
         }

@@ -231,6 +231,19 @@ fn a_level_that_differs_is_compared_with_what_was_dispatched() {
     assert_eq!(given_up, Verdict::Failed(conflict(whole(6), whole(5))), "we took one ourselves");
 }
 
+#[test]
+fn a_level_without_a_quantity_is_evidence_neither_for_nor_against_what_was_set() {
+    let unprovable = doubtful("unprovable");
+    for (seconds, over) in [(0_u32, false), (29, false), (30, true), (3_600, true)] {
+        let (verdict, settled) = match over {
+            true => (Verdict::Failed(unprovable.clone()), Settlement::Unprovable(unprovable.clone())),
+            false => (Verdict::RetryAfter(RECHECK_INTERVAL), Settlement::NotYet(RECHECK_INTERVAL)),
+        };
+        assert_eq!(verdict_of_unknown(Duration::from_secs(seconds.into())), verdict, "{seconds}");
+        assert_eq!(settle_unknown(TimeDelta::seconds(seconds.into())), settled, "{seconds}");
+    }
+}
+
 // withstands: F001
 #[test]
 fn what_was_set_to_cover_reserved_goods_that_have_left_is_set_again() {
