@@ -43,11 +43,14 @@ pub fn forced_allowed_at(logins: Vec<PastLogin>, now: DateTime<Utc>) -> Option<D
     forced.get(excess).map(|at| *at + FORCED_WINDOW)
 }
 
-/// Returns the times of the logins within the last hour that 401s forced.
+/// Returns the times of the logins within the last hour that 401s forced. A first login begins the count anew: what was
+/// done with another credential is not this one's.
 pub(crate) fn forced(logins: &[PastLogin], now: DateTime<Utc>) -> Vec<DateTime<Utc>> {
     let is_forced =
         |(at, reason): &&PastLogin| reason == LoginReason::Forced.as_str() && *at >= now - FORCED_WINDOW;
-    logins.iter().filter(is_forced).map(|(at, _)| *at).collect()
+    let is_first = |(_, reason): &PastLogin| reason == LoginReason::First.as_str();
+    let since = logins.iter().rposition(is_first).unwrap_or_default();
+    logins[since..].iter().filter(is_forced).map(|(at, _)| *at).collect()
 }
 
 /// Returns true if no further login may be forced by a 401 now.
@@ -94,6 +97,9 @@ mod tests {
             (&[(-3_000, "401"), (-60, "401")], Some(600), "two"),
             (&[(-3_000, "renewal"), (-60, "401")], None, "a renewal is ours"),
             (&[(-3_601, "401"), (-60, "401")], None, "the hour is over"),
+            (&[(-3_000, "401"), (-2_000, "401"), (-60, "first")], None, "another credential"),
+            (&[(-3_000, "401"), (-2_000, "first"), (-60, "401")], None, "one of this credential"),
+            (&[(-3_000, "first"), (-2_000, "401"), (-60, "401")], Some(1_600), "two of it"),
         ] {
             assert_eq!(forced_allowed_at(logins(past), at(0)), expected.map(at), "{why}");
         }

@@ -107,7 +107,7 @@ impl Service {
         tracing::info!(%address, "health and metrics are served");
         let listen = self.configuration.installation.http.listen;
         let (board, locale) = (Arc::<Board>::default(), self.configuration.locale());
-        let live = self.live();
+        let live = self.live().await;
         let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
         let operators = OperatorsFile::new(self.configuration.installation.http.operators_file.as_deref());
         let access = (Arc::clone(&self.tokens), operators);
@@ -219,13 +219,19 @@ impl Service {
         ended
     }
 
-    fn live(&self) -> Live {
+    async fn live(&self) -> Live {
+        // Without an identity the commands believe this service, as they believe one of an older version.
+        let installation = self.shared.store.make_installation().await;
+        if let Err(error) = &installation {
+            tracing::debug!(%error, "the installation has no identity");
+        }
         Live {
             health: Arc::clone(&self.health),
             limiters: Arc::clone(&self.shared.limiters),
             store_metrics: Arc::clone(&self.shared.store_metrics),
             store: self.shared.store.clone(),
             started_at: self.shared.clock.now(),
+            installation: installation.ok(),
             notice_channels: self.channels().names(),
         }
     }

@@ -113,7 +113,7 @@ mod tests {
                 in_use,
                 process("espelho"),
                 Some(neighbour(Some(4_711))),
-                &["4711", "0.1.0", "espelho status"][..],
+                &["4711", "0.1.0", "espelho.toml", "espelho status"][..],
             ),
             (in_use, process("espelho"), None, &["4711", "espelho"]),
             (in_use, process("nginx"), None, &["nginx", "4711", "kill 4711"]),

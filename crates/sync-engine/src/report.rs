@@ -120,7 +120,7 @@ impl Problem {
 
     /// Returns cause and next step in one line, for people.
     pub fn in_one_line(&self, locale: Locale) -> String {
-        format!("{}; {}", self.message(locale), self.next(locale))
+        joined(&self.message(locale), &self.next(locale))
     }
 
     /// Creates a problem from an API error.
@@ -225,6 +225,15 @@ impl StoreReport {
     }
 }
 
+/// Joins a cause and its next step. A cause that ends as a sentence stays one.
+fn joined(cause: &str, next: &str) -> String {
+    match next {
+        "" => cause.to_owned(),
+        next if cause.ends_with(['.', '!', '?', '”']) => format!("{cause} {next}"),
+        next => format!("{cause}; {next}"),
+    }
+}
+
 /// Returns a failure in the form that its row shows.
 pub(crate) fn failure(key: String, code: String, text: Text, locale: Locale) -> Failure {
     let hint = text.next(locale).unwrap_or_default();
@@ -261,4 +270,21 @@ pub(crate) fn known<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> 
         Element::Unknown(_) => None,
     });
     Ok(known.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_and_its_next_step_are_two_sentences_or_one() {
+        for (cause, next, expected) in [
+            ("Sem conexão.", "O espelho tenta de novo.", "Sem conexão. O espelho tenta de novo."),
+            ("a conexão caiu", "espelho doctor", "a conexão caiu; espelho doctor"),
+            ("Respondeu: “erro”", "Avise.", "Respondeu: “erro” Avise."),
+            ("Sem conexão.", "", "Sem conexão."),
+        ] {
+            assert_eq!(joined(cause, next), expected);
+        }
+    }
 }

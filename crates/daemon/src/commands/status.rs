@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Locale, time::fixed_width};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, time::fixed_width};
 use espelho_sync_engine::{
     Problem, Trouble,
     plan::alarms::{Code, decide},
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     load, no_signals,
-    reading::{attach, named},
+    reading::{attach, is_of_another, named},
     say,
 };
 use crate::{
@@ -113,17 +113,39 @@ fn show_unread(problem: &Problem, cli: &Cli, clock: &dyn Clock) -> u8 {
     exit::PARTIAL
 }
 
-/// Asks the service, else reads the database.
+/// Asks the service of this installation, else reads the database.
 async fn look(
     configuration: &Configuration,
     of: Option<&StoreKey>,
     locale: Locale,
     clock: &Arc<dyn Clock>,
 ) -> Result<StatusSnapshot, Problem> {
-    match ask_service(configuration.installation.http.listen, of, locale, clock).await {
-        Some(snapshot) => Ok(snapshot),
-        None => recorded(configuration, of, locale, clock).await,
+    let listen = configuration.installation.http.listen;
+    let Some(answer) = ask_service(listen, of, locale, clock).await else {
+        return recorded(configuration, of, locale, clock).await;
+    };
+    let told = (answer.service.installation.as_deref(), answer.service.file.as_deref());
+    if !is_of_another(told, configuration, clock).await {
+        return Ok(answer);
     }
+    match recorded(configuration, of, locale, clock).await {
+        Ok(snapshot) => Ok(beside_another(snapshot, listen, locale)),
+        Err(problem) => {
+            let other = text!("status-other-installation", address = listen.to_string());
+            eprintln!("espelho: {}", other.message(locale));
+            Err(problem)
+        }
+    }
+}
+
+/// Says on the alarm of the stopped service that another installation's service answers at its address.
+fn beside_another(mut snapshot: StatusSnapshot, listen: SocketAddr, locale: Locale) -> StatusSnapshot {
+    let other = text!("status-other-installation", address = listen.to_string());
+    for alarm in snapshot.alarms.iter_mut().filter(|alarm| alarm.code == Code::ServiceStopped.as_str()) {
+        alarm.text = format!("{} {}", alarm.text, other.message(locale));
+        alarm.next = other.next(locale).unwrap_or_default();
+    }
+    snapshot
 }
 
 /// Returns the running service's own snapshot. Any other answer at the address is not from the service.
@@ -167,6 +189,22 @@ async fn recorded(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{alarms::ShownAlarm, status::specimen};
+
+    #[test]
+    fn the_alarm_of_the_stopped_service_says_that_another_one_has_its_address() {
+        let stopped = ShownAlarm {
+            code: Code::ServiceStopped.as_str().to_owned(),
+            ..specimen::failing(None, "O serviço está parado.")
+        };
+        let alarms = vec![stopped, specimen::failing(None, "outro")];
+        let snapshot = StatusSnapshot { alarms, ..specimen::snapshot(Vec::new()) };
+        let listen = "127.0.0.1:8787".parse().unwrap();
+        let shown = beside_another(snapshot, listen, Locale::default()).alarms;
+        assert!(shown[0].text.starts_with("O serviço está parado. Em 127.0.0.1:8787 "), "{}", shown[0].text);
+        assert!(shown[0].next.contains("http.listen"), "{}", shown[0].next);
+        assert_eq!(shown[1], specimen::failing(None, "outro"));
+    }
 
     #[test]
     fn a_watched_screen_is_cleared_once_and_then_overwritten_line_by_line() {

@@ -10,12 +10,17 @@ use axum::{
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey,
+    sync::RunState,
     text::{Language, Locale},
 };
+use espelho_sync_engine::plan::alarms::{Code, Verdict};
 use serde::Deserialize;
 
 use super::State;
-use crate::{alarms::ShownVerdict, health::StoreHealth};
+use crate::{
+    alarms::{Posted, ShownVerdict},
+    health::StoreHealth,
+};
 
 /// The maximum number of checks shown: a hub has thousands of stores.
 const SHOWN: usize = 200;
@@ -41,8 +46,13 @@ pub(super) async fn ready(
     let asked = super::in_time(&state.clock, async move { of_database(&asking).await }).await;
     let mut checks: Vec<Check> = asked.unwrap_or_else(|| vec![("database".into(), Err("no answer".into()))]);
     checks.push(("disk".into(), disk(&state)));
+    let posted = state.snapshots.board.latest();
     for (key, health) in state.health.snapshot() {
-        checks.push((format!("store {key}"), of_store(&health)));
+        let was_read = posted.as_deref().is_some_and(|posted| was_read(posted, &key));
+        checks.push((format!("store {key}"), of_store(&health, was_read)));
+    }
+    if let Some(posted) = &posted {
+        refuse_tokens(&mut checks, &posted.verdict);
     }
     let notes = if verbose.is_some() { alarms(&state) } else { Vec::new() };
     answer(&checks, &notes, verbose.is_some())
@@ -95,12 +105,30 @@ fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, Str
     (status, text)
 }
 
-fn of_store(health: &StoreHealth) -> Result<(), String> {
+/// Tells whether any complete reconciliation of a store is on record, by this process or an earlier one.
+fn was_read(posted: &Posted, key: &StoreKey) -> bool {
+    posted.seen.stores.iter().any(|store| store.key == *key && store.complete_at.is_some())
+}
+
+fn of_store(health: &StoreHealth, was_read: bool) -> Result<(), String> {
     match (health.is_held(), &health.last, &health.problem) {
         (_, _, Some(problem)) => Err(problem.message(Locale::of(Language::English))),
         (false, ..) => Err("not ours yet".to_owned()),
         (_, None, _) => Err("not reconciled yet".to_owned()),
+        (_, Some((_, RunState::Failed)), _) if !was_read => Err("not reconciled yet".to_owned()),
         _ => Ok(()),
+    }
+}
+
+/// Fails the token of each store whose credential has an alarm, whenever that token ends.
+fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict) {
+    for alarm in &verdict.alarms {
+        let Some(store) = &alarm.store else { continue };
+        if matches!(alarm.code, Code::CredentialRefused | Code::ForeignLogin) {
+            let token = format!("token {store}");
+            checks.retain(|(name, _)| *name != token);
+            checks.push((token, Err(alarm.code.as_str().to_owned())));
+        }
     }
 }
 
@@ -152,7 +180,8 @@ fn disk(state: &State) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::{sync::RunState, text::Text};
+    use espelho_model::text::Text;
+    use espelho_sync_engine::plan::alarms::{Alarm, Severity, State as Overall};
 
     use super::*;
 
@@ -186,15 +215,50 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_no_good_while_its_credential_has_an_alarm() {
+        let alarm = |code, store: &str| Alarm {
+            code,
+            severity: Severity::Failing,
+            store: Some(StoreKey::new(store).unwrap()),
+            cause: String::new(),
+            count: 1,
+            since: None,
+            detail: String::new(),
+            text: Text::new("x"),
+        };
+        let alarms = vec![
+            alarm(Code::CredentialRefused, "a"),
+            alarm(Code::ForeignLogin, "b"),
+            alarm(Code::Failed, "c"),
+        ];
+        let verdict = Verdict { state: Overall::Failing, alarms, unproved: Vec::new() };
+        let mut checks = vec![good("token a"), good("token c")];
+        refuse_tokens(&mut checks, &verdict);
+        let refused = |name: &str, code: &str| (name.to_owned(), Err(code.to_owned()));
+        assert_eq!(
+            checks,
+            [good("token c"), refused("token a", "credential_refused"), refused("token b", "foreign_login")]
+        );
+    }
+
+    #[test]
     fn a_store_that_is_not_ours_or_was_never_reconciled_or_has_a_problem_is_not_ready() {
         let fine = StoreHealth {
             held_since: Some(DateTime::UNIX_EPOCH),
             last: Some((DateTime::UNIX_EPOCH, RunState::Complete)),
             ..StoreHealth::default()
         };
-        assert_eq!(of_store(&fine), Ok(()));
-        assert!(of_store(&StoreHealth { held_since: None, ..fine.clone() }).is_err());
-        assert!(of_store(&StoreHealth { last: None, ..fine.clone() }).is_err());
-        assert!(of_store(&StoreHealth { problem: Some(Text::new("x")), ..fine }).is_err());
+        let with = |last| StoreHealth { last: Some((DateTime::UNIX_EPOCH, last)), ..fine.clone() };
+        for (health, was_read, is_ready) in [
+            (fine.clone(), false, true),
+            (with(RunState::Partial), false, true),
+            (with(RunState::Failed), true, true),
+            (with(RunState::Failed), false, false),
+            (StoreHealth { held_since: None, ..fine.clone() }, true, false),
+            (StoreHealth { last: None, ..fine.clone() }, true, false),
+            (StoreHealth { problem: Some(Text::new("x")), ..fine.clone() }, true, false),
+        ] {
+            assert_eq!(of_store(&health, was_read).is_ok(), is_ready, "{health:?} {was_read}");
+        }
     }
 }

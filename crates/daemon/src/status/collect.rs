@@ -120,6 +120,8 @@ fn not_running() -> ServiceState {
         version: env!("CARGO_PKG_VERSION").into(),
         process: None,
         started_at: None,
+        installation: None,
+        file: None,
     }
 }
 

@@ -83,6 +83,8 @@ pub(crate) struct Live {
     /// Gives access to the database's disk.
     pub store: Store,
     pub started_at: DateTime<Utc>,
+    /// The identity of the installation, if its database has one.
+    pub installation: Option<String>,
     /// The channels by which people hear of alarms.
     pub notice_channels: Vec<&'static str>,
 }
@@ -94,6 +96,8 @@ impl Live {
             version: env!("CARGO_PKG_VERSION").into(),
             process: Some(std::process::id()),
             started_at: Some(self.started_at),
+            installation: self.installation.clone(),
+            file: self.store.file().map(|file| file.display().to_string()),
         }
     }
 

@@ -94,6 +94,13 @@ pub(crate) struct ServiceState {
     /// The service's process; absent if it is not running.
     pub process: Option<u32>,
     pub started_at: Option<DateTime<Utc>>,
+    /// The identity of its installation, which lies in its database; absent if it has none, or an older version
+    /// answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installation: Option<String>,
+    /// The file of its database; absent if that is none, or an older version answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// One store.
@@ -216,6 +223,8 @@ pub(crate) mod specimen {
             version: "0.1.0".into(),
             process: Some(7),
             started_at: Some(at(0)),
+            installation: None,
+            file: None,
         };
         let (state, at) = ("ok".to_owned(), at(60));
         let proof = Proof { marketplace_at: Some(at), database_at: Some(at), webhook_at: None };

@@ -61,6 +61,45 @@ fn every_message_is_there_in_both_languages_with_the_same_arguments() {
     }
 }
 
+/// Returns the singular forms of a pattern that do not show the number that they are chosen by.
+fn singulars_without_number(pattern: &Pattern<&str>) -> usize {
+    let selects = pattern.elements.iter().filter_map(|element| match element {
+        PatternElement::Placeable { expression: Expression::Select { selector, variants } } => {
+            Some((selector, variants))
+        }
+        _ => None,
+    });
+    let count = |(selector, variants): (&InlineExpression<&str>, &Vec<ast::Variant<&str>>)| {
+        let mut number = BTreeSet::new();
+        of_inline(selector, &mut number);
+        let is_singular = |variant: &&ast::Variant<&str>| matches!(&variant.key, ast::VariantKey::Identifier { name } if *name == "one");
+        let is_silent = |variant: &&ast::Variant<&str>| {
+            let mut shown = BTreeSet::new();
+            of_pattern(&variant.value, &mut shown);
+            number.is_disjoint(&shown)
+        };
+        variants.iter().filter(is_singular).filter(is_silent).count()
+    };
+    selects.map(count).sum()
+}
+
+#[test]
+fn a_portuguese_singular_shows_its_number_because_zero_has_that_form_too() {
+    for file in catalogue::FILES {
+        let parsed = fluent_syntax::parser::parse(catalogue::source(Language::Portuguese, file));
+        let resource = parsed.unwrap_or_else(|(_, errors)| panic!("{}: {errors:?}", file.0));
+        for entry in resource.body {
+            let Entry::Message(message) = entry else { continue };
+            let patterns = message.value.iter().chain(message.attributes.iter().map(|next| &next.value));
+            let silent: usize = patterns.map(singulars_without_number).sum();
+            assert_eq!(silent, 0, "{}: write [1], or the number", message.id.name);
+        }
+    }
+    for (id, zero) in [("page-fact-orders", "0 pedidos"), ("status-problems", "0 problemas")] {
+        assert_eq!(Text::new(id).with("count", 0_u64).message(BOTH[0]), zero);
+    }
+}
+
 #[test]
 fn a_text_is_rendered_in_one_language_and_names_its_next_step() {
     let text = Text::new("alarm-service-stopped").with("seconds", Arg::Seconds(90));

@@ -21,7 +21,9 @@ push-restored-wish = A backup was put back: this value is of its time and may be
 push-no-answer = It was sent, and the marketplace no longer says whether it had its effect: { $why }
     .next = Look in the portal. Where it had none: espelho retry { $row }; where it had: espelho ignore { $row }
 push-unknown-sku = No product of this store has the SKU { $sku }.
-    .next = Check the SKU. Once there is the product, stock and prices go by themselves; a command: espelho retry { $row }
+    .next = Correct the row's SKU in erp_stock or erp_prices, or delete the row. If the product is still to be created, there is nothing to do: the row goes by itself.
+push-unknown-sku-command = No product of this store has the SKU { $sku }.
+    .next = Check the SKU. If the product was created since: espelho retry { $row }; to give the command up: espelho ignore { $row }
 
 # Stock
 push-too-many-to-zero = { $zeroes } of { $above } stock levels would go to zero at once.
@@ -64,8 +66,8 @@ push-price-jump = The price would change by { $percent } % at once, to { $price 
 # Orders
 push-impossible-transition = The order is “{ $current }” and cannot go to “{ $target }”.
     .next = From here it can go to: { $offered }.
-push-no-transition = The order is “{ $current }” and cannot go to “{ $target }”.
-    .next = The marketplace offers no change for this order now.
+push-no-transition = The order is “{ $current }” and cannot go to “{ $target }”: the marketplace offers no change now.
+    .next = Look at the order in the portal: a newer status is read within a minute. If it is as it should be, give the command up: espelho ignore { $row }; if it can change later: espelho retry { $row }
 push-too-late-to-cancel = Too late: a seller cancels before the preparation only.
     .next = Ask the marketplace to cancel it, in the portal.
 push-too-late-to-cancel-from = Too late: the order is “{ $current }” already, and a seller cancels before the preparation only.

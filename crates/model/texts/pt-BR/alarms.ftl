@@ -101,12 +101,12 @@ alarm-waiting = { $count ->
     }
     .next = { $see_one }
 alarm-late-inbox = { $count ->
-        [one] 1 webhook espera
+        [1] 1 webhook espera
        *[other] { $count } webhooks esperam
     } na loja { $store }, o mais antigo há { $span }.
     .next = espelho status --store { $store }
 alarm-late-rows = { $count ->
-        [one] 1 linha do ERP espera
+        [1] 1 linha do ERP espera
        *[other] { $count } linhas do ERP esperam
     } a vez na loja { $store }, a mais antiga há { $span }.
     .next = espelho plan --store { $store }

@@ -34,7 +34,7 @@ doctor-service-no-answer = o serviço não respondeu a tempo
     .next = espelho status
 
 doctor-configuration = válida em { $folder }; { $stores ->
-    [one] 1 loja
+    [1] 1 loja
    *[other] { $stores } lojas
     }
 
@@ -79,6 +79,8 @@ doctor-disk-unknown = o sistema não diz quanto está livre
 doctor-service = versão { $version }, responde em { $address }
 doctor-service-stopped = service_stopped: ninguém responde em { $address }
     .next = sudo systemctl start espelho
+doctor-service-other = service_stopped: em { $address } responde o espelho de outra instalação, com outro banco de dados
+    .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
 doctor-service-mute = há alguém em { $address }, mas não responde como o espelho: { $cause }
     .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto

@@ -1,6 +1,6 @@
 # What espelho's own work says on the rows of commands.
 engine-label-files-awaited = as etiquetas estão prontas no marketplace; falta baixar { $left ->
-        [one] um arquivo
+        [1] um arquivo
        *[other] { $left } arquivos
     }
     .next = nada a fazer: leva alguns segundos

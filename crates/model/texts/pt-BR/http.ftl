@@ -44,7 +44,7 @@ http-too-many-rows = O corpo tem { $count } linhas, e o máximo é { $most }.
 http-slow = O corpo não chegou em { $seconds } segundos.
     .next = Envie de novo.
 http-rows = { $count ->
-        [one] 1 linha não pode ser gravada
+        [1] 1 linha não pode ser gravada
        *[other] { $count } linhas não podem ser gravadas
     }; nada foi gravado.
     .next = Corrija o que “errors” indica e envie todas as linhas de novo.

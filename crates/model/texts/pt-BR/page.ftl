@@ -10,7 +10,7 @@ page-unknown-since = Estado desconhecido desde
 page-not-found = Não encontrado
 page-unknown-store-next = As lojas são os arquivos stores/NOME.toml da configuração. Veja as que existem:
 page-title-warnings = ! espelho: { $count ->
-    [one] 1 aviso
+    [1] 1 aviso
    *[other] { $count } avisos
 }
 page-no-status = sem situação
@@ -21,7 +21,7 @@ page-and-more = e mais { $count }
 page-numbers = Hoje em números
 page-dispatch = Despachar hoje
 page-late = { $count ->
-    [one] 1 atrasado:
+    [1] 1 atrasado:
    *[other] { $count } atrasados:
 }
 page-none-late = nenhum atrasado
@@ -32,7 +32,7 @@ page-oldest = por enviar; o mais antigo há { $span }
 page-nothing-open = nada por enviar
 page-not-done = { $count } com falha
 page-on-hold = { $count ->
-    [one] 1 retido
+    [1] 1 retido
    *[other] { $count } retidos
 }
 page-in-doubt = { $count } em dúvida
@@ -42,7 +42,7 @@ page-webhooks-open = webhooks por tratar
 page-takes-none = o ERP não registra pedidos em erp_orders
 page-backlog = { $count ->
     [0] nenhum webhook na fila
-    [one] 1 webhook na fila
+    [1] 1 webhook na fila
    *[other] { $count } webhooks na fila
 }
 
@@ -101,7 +101,7 @@ page-hour = Últimos 60 minutos
 page-beats = { $store }: dos últimos 60 minutos, { $proved } em dia, { $warned } com aviso, { $broken } com falha, { $unproved } sem prova
 page-fact-read = lido há { $span }
 page-fact-orders = { $count ->
-    [one] 1 pedido
+    [1] 1 pedido
    *[other] { $count } pedidos
 }
 page-statuses = Pedidos em aberto
@@ -176,21 +176,21 @@ page-login-wrong = Senha desconhecida.
 page-login-wait = Tentativas demais: espere um minuto.
 page-mend-replay = Tratar de novo
 page-mend-replay-shown = { $count ->
-    [one] Tratar de novo 1 webhook já tratado
+    [1] Tratar de novo 1 webhook já tratado
    *[other] Tratar de novo { $count } webhooks já tratados
 }
 page-mend-replay-many = Tratar de novo os webhooks já tratados, mais de { $count }
 page-mend-pause = Pausar
 page-act-replay = { $count ->
-    [one] Tratar de novo 1 webhook?
+    [1] Tratar de novo 1 webhook?
    *[other] Tratar de novo { $count } webhooks?
 }
 page-act-pause = { $count ->
-    [one] Pausar 1 loja
+    [1] Pausar 1 loja
    *[other] Pausar { $count } lojas
 } ({ $scope }) por { $minutes } minutos? Nada se perde: o que espera é recuperado depois.
 page-act-resume = { $count ->
-    [one] Encerrar 1 pausa?
+    [1] Encerrar 1 pausa?
    *[other] Encerrar { $count } pausas?
 }
 page-act-confirm = Confirmar
@@ -204,7 +204,7 @@ page-act-nothing = Nada a fazer: isto já foi resolvido ou mudou nesse meio-temp
 page-act-else = Ou encerrar
 page-act-done = { $count ->
     [0] Nada mudou.
-    [one] Feito: 1 registro.
+    [1] Feito: 1 registro.
    *[other] Feito: { $count } registros.
 }
 page-when = Quando
@@ -214,27 +214,27 @@ page-after = Depois
 page-cut-short = interrompido
 page-act = Agir
 page-act-retry = { $count ->
-    [one] Tentar de novo 1 registro?
+    [1] Tentar de novo 1 registro?
    *[other] Tentar de novo { $count } registros?
 }
 page-act-release = { $count ->
-    [one] Liberar 1 registro, uma vez?
+    [1] Liberar 1 registro, uma vez?
    *[other] Liberar { $count } registros, uma vez?
 }
 page-act-ignore = { $count ->
-    [one] Desistir de 1 registro?
+    [1] Desistir de 1 registro?
    *[other] Desistir de { $count } registros?
 }
 page-act-resend = { $count ->
-    [one] Enviar de novo 1 registro, porque o portal mostra que não teve efeito?
+    [1] Enviar de novo 1 registro, porque o portal mostra que não teve efeito?
    *[other] Enviar de novo { $count } registros, porque o portal mostra que não tiveram efeito?
 }
 page-act-happened = { $count ->
-    [one] Encerrar 1 registro, porque o portal mostra que teve efeito?
+    [1] Encerrar 1 registro, porque o portal mostra que teve efeito?
    *[other] Encerrar { $count } registros, porque o portal mostra que tiveram efeito?
 }
 page-act-bring-back = { $count ->
-    [one] Trazer de volta 1 registro ignorado?
+    [1] Trazer de volta 1 registro ignorado?
    *[other] Trazer de volta { $count } registros ignorados?
 }
 page-after-paused = em pausa até { $until }

@@ -1,7 +1,7 @@
 # A porta em que o serviço deveria escutar está ocupada ou é recusada.
 
 ports-taken-by-service = { $key } { $address }: outro espelho (processo { $process }, versão { $version }) já atende ali.
-    .next = Veja como ele está: espelho status. Para reiniciá-lo: sudo systemctl restart espelho. Uma segunda instalação precisa de outra porta em { $key } no espelho.toml.
+    .next = Se é o de outra instalação, escreva outra porta em { $key } no espelho.toml. Se é o desta, ele já faz o trabalho: espelho status. Para reiniciá-lo: sudo systemctl restart espelho
 ports-taken-by-espelho = { $key } { $address }: outro espelho (processo { $process }) já escuta ali.
     .next = Encerre-o (sudo systemctl stop espelho, ou kill { $process }) ou escreva outra porta em { $key } no espelho.toml.
 ports-taken-by-program = { $key } { $address }: o programa { $program } (processo { $process }) já escuta ali.

@@ -21,7 +21,9 @@ push-restored-wish = Um backup foi restaurado: este valor é da data do backup e
 push-no-answer = Foi enviado, e o marketplace não diz mais se teve efeito: { $why }
     .next = Confira no portal. Se não teve efeito: espelho retry { $row }; se teve: espelho ignore { $row }
 push-unknown-sku = Nenhum produto desta loja tem o SKU { $sku }.
-    .next = Confira o SKU. Quando o produto existir, estoque e preço vão sozinhos; se isto é um comando, rode então: espelho retry { $row }
+    .next = Corrija o SKU da linha em erp_stock ou erp_prices, ou apague a linha. Se o produto ainda vai ser criado, nada a fazer: ela vai sozinha.
+push-unknown-sku-command = Nenhum produto desta loja tem o SKU { $sku }.
+    .next = Confira o SKU. Se o produto foi criado depois: espelho retry { $row }; para desistir do comando: espelho ignore { $row }
 
 # Estoque
 push-too-many-to-zero = { $zeroes } de { $above } saldos iriam a zero de uma vez.
@@ -64,8 +66,8 @@ push-price-jump = O preço mudaria { $percent } % de uma vez, para { $price }.
 # Pedidos
 push-impossible-transition = O pedido está em “{ $current }” e não pode ir para “{ $target }”.
     .next = Agora ele pode ir para: { $offered }.
-push-no-transition = O pedido está em “{ $current }” e não pode ir para “{ $target }”.
-    .next = O marketplace não oferece nenhuma mudança para este pedido agora.
+push-no-transition = O pedido está em “{ $current }” e não pode ir para “{ $target }”: o marketplace não oferece nenhuma mudança agora.
+    .next = Veja o pedido no portal: uma situação mais nova é lida em até um minuto. Se ele já está como deve, desista do comando: espelho ignore { $row }; se depois puder mudar: espelho retry { $row }
 push-too-late-to-cancel = Tarde demais: o vendedor só cancela antes da preparação.
     .next = Peça o cancelamento ao marketplace pelo portal.
 push-too-late-to-cancel-from = Tarde demais: o pedido já está em “{ $current }”, e o vendedor só cancela antes da preparação.

@@ -3,15 +3,17 @@
 status-ok = tudo em dia
 status-unknown = sem prova recente de que tudo funciona
 status-problems = { $count ->
-    [one] 1 problema
+    [1] 1 problema
    *[other] { $count } problemas
 }
 status-warnings = { $count ->
-    [one] 1 aviso
+    [1] 1 aviso
    *[other] { $count } avisos
 }
 status-running = em execução há { $span }
 status-stopped = serviço parado
+status-other-installation = Em { $address } responde o espelho de outra instalação, com outro banco de dados.
+    .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
 status-proof-marketplace = marketplace respondeu há { $span }
 status-proof-database = banco gravou há { $span }
 status-proof-webhook = webhook há { $span }

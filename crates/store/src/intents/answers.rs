@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState, text::Locale, time::serialize_fixed_width};
 use serde::Serialize;
 
-use super::release::IntentKind;
+use super::kind::IntentKind;
 use crate::{
     Error,
     driver::{Database, Row},

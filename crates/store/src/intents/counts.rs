@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
 
-use super::release::IntentKind;
+use super::kind::IntentKind;
 use crate::{
     Error,
     driver::Row,

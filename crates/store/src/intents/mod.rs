@@ -5,6 +5,7 @@ pub(crate) mod answers;
 pub(crate) mod commands;
 pub(crate) mod counts;
 pub(crate) mod joining;
+pub(crate) mod kind;
 pub(crate) mod open_pages;
 pub(crate) mod outbox;
 pub(crate) mod prices;

@@ -2,7 +2,7 @@
 
 use espelho_model::StoreKey;
 
-use super::release::IntentKind;
+use super::kind::IntentKind;
 use crate::{Error, intents::Intents};
 
 /// Each store costs one look into the index on new rows, however many of its rows are new.

@@ -10,7 +10,7 @@ use super::commands::{BY_KEY, command};
 use crate::{
     Error,
     driver::{Tx, Value},
-    intents::{IntentWriter, Releases},
+    intents::{IntentWriter, Releases, kind::IntentKind},
     words::{all_words, words},
 };
 
@@ -69,44 +69,6 @@ pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
-
-/// A table of the ERP's intents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum IntentKind {
-    /// `erp_stock`; keys are `sku/location_id`.
-    Stock,
-    /// `erp_prices`; keys are `sku/min_quantity`.
-    Price,
-    /// `commands`; keys are their numbers.
-    Command,
-}
-
-impl IntentKind {
-    /// All of them.
-    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    /// The row's desired value as text, which a release compares.
-    async fn value_in(self, tx: &mut Tx, store: &str, key: &str) -> Result<String, Error> {
-        let sql = match self {
-            Self::Stock => STOCK_VALUE,
-            Self::Price => PRICE_VALUE,
-            Self::Command => BY_KEY,
-        };
-        let values = vec![store.into(), key.into()];
-        let rows = tx.fetch("read what is released", sql.to_owned(), values).await?;
-        if self == Self::Command {
-            let command = rows.first().map(command).transpose()?;
-            return Ok(command.map(|command| command.fingerprint()).unwrap_or_default());
-        }
-        Ok(rows.first().map(|row| row.optional_text("value")).transpose()?.flatten().unwrap_or_default())
-    }
-
-    /// The word in `v_errors` and on the command line.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
 
 /// A row of the ERP, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -311,7 +273,7 @@ impl Releases<'_> {
             vec![becomes.as_str().into(), now.into(), of, named, state.as_str().into(), (*updated_at).into()];
         let found = tx.execute("decide about a row", sql, values).await? > 0;
         if found && lifts_guards {
-            let value = intent.value_in(&mut tx, store, key).await?;
+            let value = value_in(*intent, &mut tx, store, key).await?;
             let [of, named] = row;
             let values = vec![of, intent.as_str().into(), named, value.into(), now.into()];
             tx.execute("release a row", RELEASE, values).await?;
@@ -360,4 +322,20 @@ impl IntentWriter<'_, '_> {
             vec![self.page.store_key().as_str().to_owned().into(), intent.as_str().into(), key.into()];
         self.page.tx.execute("spend a release", SPEND, values).await.map(drop)
     }
+}
+
+/// Returns a row's desired value as text, which a release compares.
+async fn value_in(intent: IntentKind, tx: &mut Tx, store: &str, key: &str) -> Result<String, Error> {
+    let sql = match intent {
+        IntentKind::Stock => STOCK_VALUE,
+        IntentKind::Price => PRICE_VALUE,
+        IntentKind::Command => BY_KEY,
+    };
+    let values = vec![store.into(), key.into()];
+    let rows = tx.fetch("read what is released", sql.to_owned(), values).await?;
+    if intent == IntentKind::Command {
+        let command = rows.first().map(command).transpose()?;
+        return Ok(command.map(|command| command.fingerprint()).unwrap_or_default());
+    }
+    Ok(rows.first().map(|row| row.optional_text("value")).transpose()?.flatten().unwrap_or_default())
 }

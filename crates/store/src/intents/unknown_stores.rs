@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::TimeDelta;
 use espelho_model::StoreKey;
 
-use super::release::IntentKind;
+use super::kind::IntentKind;
 use crate::{
     Error,
     driver::{Database, Value},

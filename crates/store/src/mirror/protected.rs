@@ -36,7 +36,7 @@ impl Store {
 }
 
 /// Returns the installation's key, which erasures use too.
-async fn key_of(database: &Database) -> Result<String, Error> {
+pub(crate) async fn key_of(database: &Database) -> Result<String, Error> {
     loop {
         let rows = database.fetch("read the key of erasures", KEY, Vec::new()).await?;
         match rows.first() {

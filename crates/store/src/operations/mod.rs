@@ -9,6 +9,7 @@ pub(crate) mod erasures;
 pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod grants;
+pub(crate) mod installation;
 pub(crate) mod lists;
 pub(crate) mod mirrored_order;
 pub(crate) mod mirrored_product;

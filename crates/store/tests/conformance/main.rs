@@ -253,6 +253,7 @@ conformance! {
         what_stands_for_many_identifies_nobody,
         everyone_in_a_store_is_erased_and_nobody_comes_back;
     privacy:
+        an_installation_keeps_the_identity_that_was_made_once,
         what_the_policy_leaves_out_reaches_no_table,
         what_the_policy_keeps_is_kept_to_the_byte,
         a_row_is_unchanged_under_its_policy_and_written_again_under_another,

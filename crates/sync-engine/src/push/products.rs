@@ -88,8 +88,49 @@ impl<'c> Products<'c> {
         let wait = || Verdict::Waiting(unknown(sku), UNKNOWN_SKU_RECHECK_INTERVAL);
         Ok(never.map_or_else(wait, Verdict::Failed))
     }
+
+    /// Returns the same verdict in the words for a command, which does not go again by itself once it fails.
+    pub(super) async fn unknown_sku_of_command(&self, sku: &str) -> Result<Verdict, Error> {
+        Ok(in_words_for_a_command(self.unknown_sku(sku).await?, sku))
+    }
 }
 
 fn unknown(sku: &str) -> Message {
     Message::new("unknown_sku", text!("push-unknown-sku", sku = sku))
+}
+
+fn in_words_for_a_command(verdict: Verdict, sku: &str) -> Verdict {
+    let words = Message::new("unknown_sku", text!("push-unknown-sku-command", sku = sku));
+    match verdict {
+        Verdict::Failed(_) => Verdict::Failed(words),
+        Verdict::Waiting(_, after) => Verdict::Waiting(words, after),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::{Language, Locale};
+
+    use super::*;
+
+    #[test]
+    fn a_row_with_an_unknown_sku_is_corrected_and_a_command_is_tried_again() {
+        let row = || Verdict::Failed(unknown("CAN-01"));
+        let waits = Verdict::Waiting(unknown("CAN-01"), UNKNOWN_SKU_RECHECK_INTERVAL);
+        for (verdict, is_command) in [
+            (row(), false),
+            (in_words_for_a_command(row(), "CAN-01"), true),
+            (in_words_for_a_command(waits, "CAN-01"), true),
+        ] {
+            let (Verdict::Failed(message) | Verdict::Waiting(message, _)) = verdict else {
+                panic!("{is_command}")
+            };
+            for locale in Language::ALL.map(Locale::of) {
+                let next = message.text.next(locale).unwrap();
+                assert_eq!(next.contains("espelho retry"), is_command, "{next}");
+                assert_eq!(next.contains("erp_stock"), !is_command, "{next}");
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     facts::{Database, Facts},
     finding::Finding,
 };
-use crate::place::Place;
+use crate::{commands::reading::is_not_yet, place::Place};
 
 /// Free bytes below which the disk is nearly full.
 const LITTLE: u64 = 1 << 30;
@@ -38,11 +38,6 @@ pub(super) async fn look(facts: &Facts) -> Finding {
             judge_opening(&error, &Store::shown(&url))
         }
     }
-}
-
-/// Whether nobody has created the database yet.
-fn is_not_yet(error: &Error) -> bool {
-    matches!(error, Error::Missing { .. } | Error::Older { found: 0, .. })
 }
 
 fn judge_opening(error: &Error, address: &str) -> Finding {

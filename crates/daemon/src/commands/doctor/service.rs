@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use espelho_model::{text, text::Locale};
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
 use espelho_store::Store;
 use espelho_sync_engine::plan::alarms::{Code, decide};
 use serde_json::{Value, json};
@@ -10,6 +13,7 @@ use serde_json::{Value, json};
 use super::{facts::Facts, finding::Finding};
 use crate::{
     alarms::{self, ShownVerdict},
+    commands::reading::is_of_another,
     local,
 };
 
@@ -25,12 +29,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            let stopped = text!("doctor-service-stopped", address = address);
-            let is_missed = match facts.store() {
-                Some(store) => is_missed(store).await,
-                None => false,
-            };
-            return if is_missed { Finding::red(stopped) } else { Finding::yellow(stopped) };
+            return stopped(facts, text!("doctor-service-stopped", address = address)).await;
         }
         Err(error) => {
             return Finding::yellow(text!(
@@ -46,16 +45,32 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         let cause = format!("HTTP {status}");
         return Finding::yellow(text!("doctor-service-mute", address = address, cause = cause));
     };
+    let word = |name: &str| told["service"][name].as_str();
+    if is_of_another((word("installation"), word("file")), &facts.configuration, &facts.clock).await {
+        return stopped(facts, text!("doctor-service-other", address = address)).await;
+    }
     let finding = judge(ready.is_ok_and(|answer| answer.status == 200), &told, &address);
     let _ = facts.service.set(told);
     finding
 }
 
-/// True where the service has run and runs nowhere now. Before the first start there is none that should, and on one
-/// PostgreSQL it may run on another machine.
-async fn is_missed(store: &Store) -> bool {
+/// Returns the finding that the installation's service does not answer here.
+async fn stopped(facts: &Facts, found: Text) -> Finding {
+    let Some(store) = facts.store() else { return judge_stopped(found, false, false) };
     let has_run = store.alarms().last_beat().await.is_ok_and(|beat| beat.is_some());
-    has_run && store.alarms().live_instances().await.is_ok_and(|live| live.is_empty())
+    // The services of a file run on this machine. One that was killed a moment ago still counts as live.
+    let may_run_elsewhere =
+        store.file().is_none() && !store.alarms().live_instances().await.is_ok_and(|live| live.is_empty());
+    judge_stopped(found, has_run, may_run_elsewhere)
+}
+
+/// A service that has run and stopped fails, as its alarm does. Before the first start there is none that
+/// should run, and on one PostgreSQL it may run on another machine.
+fn judge_stopped(found: Text, has_run: bool, may_run_elsewhere: bool) -> Finding {
+    match has_run && !may_run_elsewhere {
+        true => Finding::red(found),
+        false => Finding::yellow(found),
+    }
 }
 
 fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
@@ -108,6 +123,19 @@ mod tests {
     use serde_json::json;
 
     use super::{super::finding::State, *};
+
+    #[test]
+    fn a_stopped_service_fails_as_its_alarm_does_once_it_has_run() {
+        for (has_run, may_run_elsewhere, state) in [
+            (false, false, State::Yellow),
+            (false, true, State::Yellow),
+            (true, true, State::Yellow),
+            (true, false, State::Red),
+        ] {
+            let finding = judge_stopped(Text::new("x"), has_run, may_run_elsewhere);
+            assert_eq!(finding.state, state, "{has_run} {may_run_elsewhere}");
+        }
+    }
 
     #[test]
     fn alarms_keep_their_codes_whatever_shape_the_service_gives_them() {

@@ -43,6 +43,14 @@ async fn content(store: &Store, number: &str) -> i64 {
     known[number].content_hash.as_i64()
 }
 
+pub(crate) async fn an_installation_keeps_the_identity_that_was_made_once(world: &World) {
+    assert_eq!(world.store.installation().await.unwrap(), None);
+    let made = world.store.make_installation().await.unwrap();
+    assert_eq!(world.store.make_installation().await.unwrap(), made);
+    assert_eq!(world.store.installation().await.unwrap(), Some(made));
+    assert_eq!(world.tables.count("erasure_keys").await, 1);
+}
+
 pub(crate) async fn what_the_policy_leaves_out_reaches_no_table(world: &World) {
     let world = &world.under(Policy::of_all(Treatment::LeaveOut)).await;
     let lease = mirrored(world).await;

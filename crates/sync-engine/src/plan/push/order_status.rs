@@ -339,6 +339,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn an_order_that_goes_nowhere_still_has_a_next_step() {
+        let message = not_offered("paid", &offers("waiting_payment", &[]));
+        for locale in text::Language::ALL.map(text::Locale::of) {
+            let next = message.text.clone().with("row", "command 7").next(locale).unwrap();
+            assert!(next.contains("espelho ignore command 7") && next.contains("portal"), "{next}");
+        }
+    }
+
+    #[test]
     fn a_payload_that_the_marketplace_would_refuse_is_refused_first() {
         let cancelled =
             decide("cancelled", json!({"reason": "short"}), &offers("paid", &["cancelled"]), None);

@@ -61,7 +61,7 @@ impl CommandHandler for GalleryAdd {
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
-        return services.products.unknown_sku(&cx.command.key).await;
+        return services.products.unknown_sku_of_command(&cx.command.key).await;
     };
     if let Some(effect) = cx.confirmed("gallery.add") {
         services.products.refresh(&product).await?;

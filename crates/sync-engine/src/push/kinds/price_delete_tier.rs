@@ -57,7 +57,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         ))));
     };
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
-        return services.products.unknown_sku(&cx.command.key).await;
+        return services.products.unknown_sku_of_command(&cx.command.key).await;
     };
     let detail = services.products.read(&product).await?;
     let desired: Vec<Tier> =

@@ -69,7 +69,7 @@ impl CommandHandler for ProductUpdate {
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
-        return services.products.unknown_sku(&cx.command.key).await;
+        return services.products.unknown_sku_of_command(&cx.command.key).await;
     };
     let changes = match changes(&cx.data) {
         Ok(changes) => changes,

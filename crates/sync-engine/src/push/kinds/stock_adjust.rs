@@ -119,7 +119,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     };
     let sku = Sku::new(cx.command.key.trim());
     let Some(product) = services.products.by_sku(sku.as_str()).await? else {
-        return services.products.unknown_sku(sku.as_str()).await;
+        return services.products.unknown_sku_of_command(sku.as_str()).await;
     };
     // The journal places our own dispatches before this reading or after it, so none may be under way meanwhile.
     let mark = services.context.store.journal().last_effect(&services.context.key).await?;
