@@ -1,7 +1,7 @@
 //! Joins campaigns by the store's policy: issues the commands that a person would issue.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -71,7 +71,11 @@ impl<'c> CampaignPolicy<'c> {
             let [code, error, hint] =
                 [outcome.code, outcome.error, outcome.hint].map(Option::unwrap_or_default);
             let words = (!code.is_empty()).then_some([code.as_str(), error.as_str(), hint.as_str()]);
-            let data = json!({"publication_ids": items}).to_string();
+            // What is sent later is sent only at the prices that the policy has seen, or better ones.
+            let seen = candidates.iter().filter(|one| one.campaign == campaign && items.contains(&one.item));
+            let lowest: BTreeMap<&str, String> =
+                seen.filter_map(|one| Some((one.item.as_str(), one.preview?.to_string()))).collect();
+            let data = json!({"publication_ids": items, "lowest_prices": lowest}).to_string();
             store.commands().command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
         self.is_applied.store(true, Ordering::SeqCst);

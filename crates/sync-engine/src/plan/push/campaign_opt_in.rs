@@ -1,10 +1,15 @@
 //! Joining campaigns (`campaign.opt_in`): within the deadline, only with listings that have not joined, and proved by
 //! what is enrolled.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{ItemId, campaign::EnrolledListing, text};
+use espelho_model::{
+    ItemId,
+    campaign::{EligibleListing, EnrolledListing},
+    text,
+};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -50,11 +55,48 @@ pub fn decide(
 ) -> Action {
     let has_joined = joined(enrolled);
     let left: Vec<ItemId> = desired.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
-    match left.first() {
-        None => Action::Answer(Verdict::Done(Some(result_of(desired, enrolled)))),
-        Some(first) if was_sent(first) => Action::Answer(Verdict::Failed(not_enrolled(&left))),
-        Some(_) => Action::Join(left),
+    let refused: Vec<ItemId> = left.iter().filter(|id| was_sent(id)).cloned().collect();
+    if left.is_empty() {
+        Action::Answer(Verdict::Done(Some(result_of(desired, enrolled))))
+    } else if refused.is_empty() {
+        Action::Join(left)
+    } else {
+        Action::Answer(Verdict::Failed(not_enrolled(&refused)))
     }
+}
+
+/// Reads `data.lowest_prices`: the lowest price in the campaign at which each listing joins.
+///
+/// # Errors
+/// The name of the listing whose price is no number.
+pub fn lowest_prices(data: &Value) -> Result<HashMap<ItemId, Decimal>, String> {
+    let Some(listed) = data["lowest_prices"].as_object() else { return Ok(HashMap::new()) };
+    let price = |(item, price): (&String, &Value)| {
+        let text = price.as_str().map_or_else(|| price.to_string(), str::to_owned);
+        text.parse().map(|price| (ItemId::new(item.as_str()), price)).map_err(|_| item.clone())
+    };
+    listed.iter().map(price).collect()
+}
+
+/// Divides the listings that are left into those that may join and those whose price in the campaign is lower than
+/// allowed by now, or not known: the campaign's price is frozen when a listing joins, and no route leaves it.
+pub fn at_their_prices(
+    left: Vec<ItemId>,
+    lowest: &HashMap<ItemId, Decimal>,
+    eligible: &[EligibleListing],
+) -> (Vec<ItemId>, Vec<ItemId>) {
+    let now =
+        |id: &ItemId| eligible.iter().find(|row| row.item_id == *id).and_then(|row| row.discount_preview);
+    left.into_iter().partition(|id| match lowest.get(id) {
+        None => true,
+        Some(lowest) => now(id).is_some_and(|now| now >= *lowest),
+    })
+}
+
+/// The words where no listing is left whose price in the campaign is as high as was agreed.
+pub fn too_cheap(listings: &[ItemId]) -> Message {
+    let listings: Vec<&str> = listings.iter().map(ItemId::as_str).collect();
+    Message::new("campaign_price_fell", text!("push-campaign-price-fell", listings = listings.join(", ")))
 }
 
 /// The words where a campaign takes nobody any more.
@@ -99,7 +141,7 @@ fn not_enrolled(left: &[ItemId]) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::RawJson;
+    use espelho_model::{RawJson, text::Locale};
 
     use super::{super::tests::at, *};
 
@@ -134,6 +176,27 @@ mod tests {
         assert_eq!(result["enrolled"][0]["authorized_discount_price"], "8.90");
         let Action::Answer(Verdict::Failed(message)) = decided(&["A"], "B") else { panic!("sent twice") };
         assert_eq!(message.code, "not_enrolled");
+    }
+
+    #[test]
+    fn a_listing_joins_at_the_price_that_was_agreed_or_a_better_one() {
+        let eligible = |item: &str, preview: Option<&str>| EligibleListing {
+            item_id: ItemId::new(item),
+            title: None,
+            image: None,
+            price: None,
+            discount_preview: preview.map(|preview| preview.parse().unwrap()),
+            raw: RawJson::new("{}"),
+        };
+        let now = [eligible("A", Some("90")), eligible("B", Some("89.99")), eligible("C", None)];
+        let data = json!({"lowest_prices": {"A": "90.00", "B": 90, "C": "0.01", "D": "1"}});
+        let lowest = lowest_prices(&data).unwrap();
+        let (joins, stays) = at_their_prices(ids(&["A", "B", "C", "D", "E"]), &lowest, &now);
+        assert_eq!(joins, ids(&["A", "E"]), "nothing was agreed about the last");
+        assert_eq!(stays, ids(&["B", "C", "D"]), "cheaper, unknown, not listed");
+        assert!(too_cheap(&stays).text.message(Locale::default()).contains("B, C, D"));
+        assert_eq!(lowest_prices(&json!({})).unwrap().len(), 0);
+        assert_eq!(lowest_prices(&json!({"lowest_prices": {"A": "cheap"}})), Err("A".to_owned()));
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Campaign enrollment (`campaign.opt_in`): reads the enrolled listings and enrolls the rest.
 //! `plan::push::campaign_opt_in` decides.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
-use espelho_api_client::{ApiRequest, resources::campaigns::OptIn};
+use espelho_api_client::{
+    ApiRequest,
+    resources::campaigns::{EligibleQuery, OptIn},
+};
 use espelho_model::{CampaignId, ItemId, ProductId, campaign::EnrolledListing, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::{
@@ -22,7 +26,7 @@ use crate::{
     live::whole::all,
     plan::push::{
         Verdict,
-        campaign_opt_in::{self, Action, OptInEvidence, decide, refusal},
+        campaign_opt_in::{self, Action, OptInEvidence, decide, lowest_prices, refusal, too_cheap},
         evidence::{EvidenceKind, read},
         invalid,
     },
@@ -37,7 +41,7 @@ impl CommandHandler for CampaignOptIn {
     }
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
-        Some(&[("publication_ids", FieldType::Other)])
+        Some(&[("publication_ids", FieldType::Other), ("lowest_prices", FieldType::Other)])
     }
 
     fn evidence(&self) -> Option<EvidenceKind> {
@@ -87,6 +91,17 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if let Err(error) = OptIn::new(desired.clone()) {
         return Ok(Verdict::Failed(invalid(error.text())));
     }
+    let lowest = match lowest_prices(&cx.data) {
+        Ok(lowest) => lowest,
+        Err(item) => {
+            let text = text!(
+                "value-missing",
+                field = format!("data.lowest_prices.{item}"),
+                example = "{\"lowest_prices\": {\"MPB-…\": \"90.00\"}}"
+            );
+            return Ok(Verdict::Failed(invalid(text)));
+        }
+    };
     let enrolled = match enrolled(services, campaign).await {
         Ok(enrolled) => enrolled,
         Err(Error::Api(error)) => return refused(error),
@@ -112,6 +127,12 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if let Some(message) = refused_by_campaign {
         return Ok(Verdict::Failed(message));
     }
+    let left = match at_their_prices(services, campaign, left, &lowest).await {
+        Ok((left, cheap)) if left.is_empty() => return Ok(Verdict::Failed(too_cheap(&cheap))),
+        Ok((left, _)) => left,
+        Err(Error::Api(error)) => return refused(error),
+        Err(cause) => return Err(cause),
+    };
     let opt_in = match OptIn::new(left.clone()) {
         Ok(opt_in) => opt_in,
         Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
@@ -138,6 +159,24 @@ async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<E
         Box::pin(async move { services.client.campaigns().enrolled_listings(campaign, paging).await })
     };
     Ok(all(&services.context.stop, page).await?.rows)
+}
+
+/// Reads what the listings would cost in the campaign now, where that matters, and divides them by it.
+async fn at_their_prices(
+    services: &Services<'_>,
+    campaign: CampaignId,
+    left: Vec<ItemId>,
+    lowest: &HashMap<ItemId, Decimal>,
+) -> Result<(Vec<ItemId>, Vec<ItemId>), Error> {
+    if lowest.is_empty() {
+        return Ok((left, Vec::new()));
+    }
+    let page = |paging| -> BoxFuture<'_, _> {
+        let query = EligibleQuery { search: None, paging };
+        Box::pin(async move { services.client.campaigns().eligible_listings(campaign, &query).await })
+    };
+    let eligible = all(&services.context.stop, page).await?.rows;
+    Ok(campaign_opt_in::at_their_prices(left, lowest, &eligible))
 }
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
