@@ -68,20 +68,25 @@ pub(crate) fn check_written(body: &[u8]) -> Result<(), BodyError> {
         return Err(BodyError::shape("not a JSON object"));
     }
     let answer: WriteEnvelope = serde_json::from_slice(body)?;
-    let has_errors = match &answer.errors {
-        Value::Array(errors) => !errors.is_empty(),
-        Value::Object(errors) => !errors.is_empty(),
-        Value::String(errors) => !errors.is_empty(),
-        _ => false,
-    };
     let has_code = answer.code.as_f64().is_some_and(|code| code >= 400.0);
-    if answer.success != Value::Bool(true) || has_code || has_errors {
+    if answer.success != Value::Bool(true) || has_code || says_something(&answer.errors) {
         return Err(BodyError::Denied);
     }
-    if !answer.error.is_null() {
+    if says_something(&answer.error) {
         return Err(BodyError::shape("it has an `error`"));
     }
     Ok(())
+}
+
+fn says_something(errors: &Value) -> bool {
+    match errors {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::Number(_) => true,
+        Value::Array(errors) => !errors.is_empty(),
+        Value::Object(errors) => !errors.is_empty(),
+        Value::String(errors) => !errors.is_empty(),
+    }
 }
 
 /// Returns the payload of an answer: `data`, or the whole body if a route answers without an envelope.
@@ -155,6 +160,7 @@ mod tests {
             r#"{"success":true,"code":200,"message_code":"OK","data":[],"errors":[],"meta":[]}"#,
             r#"{"success":true,"code":399,"errors":{},"error":null,"data":{}}"#,
             r#"{"success":true,"code":"500","errors":"","data":"ok"}"#,
+            r#"{"success":true,"error":{},"data":[]}"#,
             r#"{"success":true,"errors":null,"data":{"success":false,"code":500,"errors":["no"],"error":1}}"#,
             r#"{"order_number":"1","status":"paid"}"#,
             r#"{"data":[{"id":1}]}"#,
@@ -181,7 +187,8 @@ mod tests {
             let checked = check_written(body.as_bytes());
             assert!(matches!(checked, Err(BodyError::Denied)), "{body}: {checked:?}");
         }
-        let other = [r#"{"error":"maintenance"}"#, r#"{"success":true,"error":{}}"#, "[]", "[{}]", " [1", ""];
+        let other =
+            [r#"{"error":"maintenance"}"#, r#"{"success":true,"error":{"code":1}}"#, "[]", "[{}]", " [1", ""];
         for body in other {
             let checked = check_written(body.as_bytes());
             assert!(matches!(checked, Err(BodyError::Shape(_))), "{body}: {checked:?}");

@@ -47,12 +47,14 @@ pub(super) async fn ready(
     let mut checks: Vec<Check> = asked.unwrap_or_else(|| vec![("database".into(), Err("no answer".into()))]);
     checks.push(("disk".into(), disk(&state)));
     let posted = state.snapshots.board.latest();
+    let mut ours = HashSet::new();
     for (key, health) in state.health.snapshot() {
         let was_read = posted.as_deref().is_some_and(|posted| was_read(posted, &key));
         checks.push((format!("store {key}"), of_store(&health, was_read)));
+        ours.insert(key);
     }
     if let Some(posted) = &posted {
-        refuse_tokens(&mut checks, &posted.verdict);
+        refuse_tokens(&mut checks, &posted.verdict, &ours);
     }
     let notes = if verbose.is_some() { alarms(&state) } else { Vec::new() };
     answer(&checks, &notes, verbose.is_some())
@@ -120,10 +122,11 @@ fn of_store(health: &StoreHealth, was_read: bool) -> Result<(), String> {
     }
 }
 
-/// Fails the token of each store whose credential has an alarm, whenever that token ends.
-fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict) {
+/// Fails the token of each of our stores whose credential has an alarm, whenever that token ends. Another machine's store
+/// keeps nobody from coming here.
+fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict, ours: &HashSet<StoreKey>) {
     for alarm in &verdict.alarms {
-        let Some(store) = &alarm.store else { continue };
+        let Some(store) = alarm.store.as_ref().filter(|store| ours.contains(*store)) else { continue };
         if matches!(alarm.code, Code::CredentialRefused | Code::ForeignLogin) {
             let token = format!("token {store}");
             checks.retain(|(name, _)| *name != token);
@@ -230,10 +233,12 @@ mod tests {
             alarm(Code::CredentialRefused, "a"),
             alarm(Code::ForeignLogin, "b"),
             alarm(Code::Failed, "c"),
+            alarm(Code::CredentialRefused, "elsewhere"),
         ];
+        let ours = ["a", "b", "c"].map(|key| StoreKey::new(key).unwrap()).into();
         let verdict = Verdict { state: Overall::Failing, alarms, unproved: Vec::new() };
         let mut checks = vec![good("token a"), good("token c")];
-        refuse_tokens(&mut checks, &verdict);
+        refuse_tokens(&mut checks, &verdict, &ours);
         let refused = |name: &str, code: &str| (name.to_owned(), Err(code.to_owned()));
         assert_eq!(
             checks,

@@ -104,21 +104,16 @@ impl Intents<'_> {
 }
 
 /// Reads the answer on a row of the ERP.
-pub(super) async fn read(
+async fn read(
     database: &Database,
     reader: Option<Locale>,
     store: &str,
     intent: IntentKind,
     key: &str,
 ) -> Result<Option<Answer>, Error> {
-    let sql = match intent {
-        IntentKind::Stock => STOCK_ANSWER,
-        IntentKind::Price => PRICE_ANSWER,
-        IntentKind::Command => COMMAND_ANSWER,
-    };
-    let rows = database.fetch_erp("read an answer", sql, vec![store.into(), key.into()]).await?;
-    let read = |row: &Row| {
-        let [error, hint] = words(row, reader)?;
+    let row = answered(database, store, intent, key).await?;
+    let read = |row: Row| {
+        let [error, hint] = words(&row, reader)?;
         Ok(Answer {
             state: row.foreign_text("state")?.parse().ok(),
             code: row.optional_foreign_text("error_code")?,
@@ -127,5 +122,21 @@ pub(super) async fn read(
             updated_at: row.optional_time("updated_at").ok().flatten(),
         })
     };
-    rows.first().map(read).transpose()
+    row.map(read).transpose()
+}
+
+/// Reads a row of the ERP with its answer.
+pub(super) async fn answered(
+    database: &Database,
+    store: &str,
+    intent: IntentKind,
+    key: &str,
+) -> Result<Option<Row>, Error> {
+    let sql = match intent {
+        IntentKind::Stock => STOCK_ANSWER,
+        IntentKind::Price => PRICE_ANSWER,
+        IntentKind::Command => COMMAND_ANSWER,
+    };
+    let rows = database.fetch_erp("read an answer", sql, vec![store.into(), key.into()]).await?;
+    Ok(rows.into_iter().next())
 }

@@ -3,13 +3,20 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
+use espelho_model::{
+    StoreKey,
+    push::PushState,
+    time::{fixed_width, serialize_fixed_width},
+};
 use serde::Serialize;
 
-use super::commands::{BY_KEY, command};
+use super::{
+    answers::answered,
+    commands::{BY_KEY, command},
+};
 use crate::{
     Error,
-    driver::{Tx, Value},
+    driver::{Row, Tx, Value},
     intents::{IntentWriter, Releases, kind::IntentKind},
     words::{all_words, words},
 };
@@ -150,7 +157,7 @@ impl Releases<'_> {
             IntentKind::Command => COMMAND_ROW,
         };
         let rows = self.database.fetch_erp("read a wanted row", sql, vec![store.into(), key.into()]).await?;
-        let read = |row: &crate::driver::Row| {
+        let read = |row: &Row| {
             let [error, hint] = words(row, self.reader)?;
             Ok(IntentRow {
                 state: row.foreign_text("state")?,
@@ -190,16 +197,15 @@ impl Releases<'_> {
         intent: IntentKind,
         key: &str,
     ) -> Result<Option<SeenRow>, Error> {
-        let answer = super::answers::read(self.database, self.reader, store, intent, key).await?;
-        Ok(answer.and_then(|answer| {
-            Some(SeenRow {
-                store: store.to_owned(),
-                intent,
-                key: key.to_owned(),
-                state: answer.state?,
-                code: answer.code.unwrap_or_default(),
-                updated_at: answer.updated_at,
-            })
+        let Some(row) = answered(self.database, store, intent, key).await? else { return Ok(None) };
+        let Ok(state) = row.foreign_text("state")?.parse() else { return Ok(None) };
+        Ok(Some(SeenRow {
+            store: store.to_owned(),
+            intent,
+            key: key.to_owned(),
+            state,
+            code: row.optional_foreign_text("error_code")?.unwrap_or_default(),
+            updated_at: comparable_time(&row),
         }))
     }
 
@@ -215,7 +221,7 @@ impl Releases<'_> {
                     key: row.foreign_text("key")?,
                     state,
                     code: row.optional_foreign_text("error_code")?.unwrap_or_default(),
-                    updated_at: row.optional_time("updated_at").ok().flatten(),
+                    updated_at: comparable_time(row),
                 });
             }
         }
@@ -228,7 +234,7 @@ impl Releases<'_> {
     /// When the database does not answer.
     pub async fn held_rows(self) -> Result<Vec<HeldRow>, Error> {
         let rows = self.database.fetch_erp("read what is held", HELD, Vec::new()).await?;
-        let held = |row: &crate::driver::Row| {
+        let held = |row: &Row| {
             let [error, hint] = all_words(row, self.reader)?;
             Ok(HeldRow {
                 store: row.foreign_text("store")?,
@@ -322,6 +328,14 @@ impl IntentWriter<'_, '_> {
             vec![self.page.store_key().as_str().to_owned().into(), intent.as_str().into(), key.into()];
         self.page.tx.execute("spend a release", SPEND, values).await.map(drop)
     }
+}
+
+/// Returns when a row was last written or answered; `None` for a text of the ERP's in another form than ours, with which
+/// SQLite compares no time.
+fn comparable_time(row: &Row) -> Option<DateTime<Utc>> {
+    let written = row.optional_foreign_text("updated_at").ok().flatten();
+    let at = row.optional_time("updated_at").ok().flatten();
+    at.filter(|at| written.is_none_or(|written| written == fixed_width(*at)))
 }
 
 /// Returns a row's desired value as text, which a release compares.

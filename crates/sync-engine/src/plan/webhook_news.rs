@@ -1,12 +1,17 @@
 //! What a webhook watch remembers of deliveries, of changes that none reported, and of test deliveries.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::WebhookWatch;
 
 /// Records that a sweep found a change that no delivery reported.
 pub fn missed(watch: &mut WebhookWatch, now: DateTime<Utc>) {
     watch.missed += 1;
     watch.missed_since.get_or_insert(now);
+}
+
+/// Tells whether deliveries tell of changes: one came within a day, and no change was found that none had told.
+pub fn tells_of_changes(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
+    watch.missed == 0 && watch.heard_at.is_some_and(|heard| now - heard < TimeDelta::days(1))
 }
 
 /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
@@ -49,6 +54,16 @@ mod tests {
         missed(&mut watch, at(10));
         missed(&mut watch, at(20));
         assert_eq!((watch.missed, watch.missed_since), (2, Some(at(10))));
+    }
+
+    #[test]
+    fn deliveries_tell_of_changes_while_one_came_of_late_and_none_was_missed() {
+        let mut watch = WebhookWatch::default();
+        assert!(!tells_of_changes(&watch, at(0)));
+        heard(&mut watch, at(0), false);
+        assert!(tells_of_changes(&watch, at(86_399)) && !tells_of_changes(&watch, at(86_400)));
+        missed(&mut watch, at(10));
+        assert!(!tells_of_changes(&watch, at(20)));
     }
 
     #[test]

@@ -39,8 +39,9 @@ use crate::{
         jobs::{Scan, key_of, key_of_level},
         stock_level::{
             self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing, ahead_of,
-            check, check_sent, decide, is_to_set_again, is_urgent, last_set, settle_unknown, shown_from,
-            target_of_reading, trust, unknown_location, verdict_of_unknown, went_ahead_of,
+            check, check_sent, decide, is_to_set_again, is_urgent, last_set, must_be_guarded, settle_unknown,
+            shown_from, target_of_reading, trust, trusted_for, unknown_location, verdict_of_unknown,
+            went_ahead_of,
         },
         stock_movement::quantity_of,
     },
@@ -87,6 +88,8 @@ struct StockState {
     is_journal_read: bool,
     /// Levels that differ from what was set, or are shown without a quantity, and since when.
     unexplained_since: HashMap<String, Duration>,
+    /// Sent levels that the marketplace shows without a quantity, and since when.
+    unquantified_since: HashMap<String, Duration>,
     /// When rows with unknown SKUs are reopened again; at once without it.
     reopens_at: Option<Duration>,
     /// The progress of the search for unreadable rows.
@@ -96,6 +99,12 @@ struct StockState {
 }
 
 impl StockState {
+    /// Notes that a level is sent anew: what it showed before is explained.
+    fn explained(&mut self, key: &str) {
+        self.unexplained_since.remove(key);
+        self.unquantified_since.remove(key);
+    }
+
     /// Notes a dispatch.
     fn note_dispatched(&mut self, sku: String, at: DateTime<Utc>) {
         if self.dispatched.len() >= REMEMBERED_SKUS {
@@ -292,6 +301,10 @@ impl<'c> StockPusher<'c> {
             let shown = now.map(|now| (now.quantity, now.reserved_quantity)).unwrap_or_default();
             let last = last_set(&effects, clock.now());
             there = shown.0;
+            // The mirror has the reading now: the next turn counts the zero and ranks it.
+            if must_be_guarded(desired, level.mirrored, there) {
+                return Ok(Verdict::Requeue);
+            }
             target = target_of_reading(basis, level, desired, shown, &dispatches, last.as_ref());
         }
         let target = match decide(level, there, target, &effects, dispatches.is_on_record(), clock.now()) {
@@ -341,7 +354,10 @@ impl<'c> StockPusher<'c> {
         desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Error> {
-        let after = match trust(self.options.basis, level, desired, effects, self.context.clock.now()) {
+        let now = self.context.clock.now();
+        let watch = self.context.store.runs().webhook_watch(&self.context.key).await?;
+        let trusted_for = trusted_for(desired, crate::plan::webhook_news::tells_of_changes(&watch, now));
+        let after = match trust(self.options.basis, level, desired, effects, trusted_for, now) {
             Trust::Yes => None,
             Trust::No => return Ok(false),
             Trust::IfReadAfter(time) => Some(time),
@@ -403,7 +419,8 @@ impl<'c> StockPusher<'c> {
         };
         // Until a level of zero is sent, somebody may buy goods that are not there: sweeps have a third of the minute
         // beside other pushes, and a sixth beside this.
-        self.state().unexplained_since.remove(&key_of_level(level));
+        let key = key_of_level(level);
+        self.state().explained(&key);
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
         let id = self.tools.journal.plan(effect).await?;
         match self.tools.journal.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await?
@@ -438,6 +455,7 @@ impl<'c> StockPusher<'c> {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
             let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
                 (Some(now), Some(quantity), Some(desired)) => {
+                    self.state().unquantified_since.remove(&key_of_level(level));
                     let reserved = now.reserved_quantity.unwrap_or_default();
                     self.verify_level(level, desired, Shown { quantity, reserved }).await?
                 }
@@ -483,10 +501,10 @@ impl<'c> StockPusher<'c> {
     fn verdict_without_quantity(&self, level: &StockIntent) -> Verdict {
         let (key, now) = (key_of_level(level), self.context.clock.monotonic());
         let mut state = self.state();
-        let first = *state.unexplained_since.entry(key.clone()).or_insert(now);
+        let first = *state.unquantified_since.entry(key.clone()).or_insert(now);
         let verdict = verdict_of_unknown(now.saturating_sub(first));
         if matches!(verdict, Verdict::Failed(_)) {
-            state.unexplained_since.remove(&key);
+            state.unquantified_since.remove(&key);
         }
         verdict
     }

@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::{clock::SystemClock, text, text::Text};
+use espelho_model::{StoreKey, clock::SystemClock, text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use secrecy::ExposeSecret as _;
@@ -31,7 +31,11 @@ use crate::{
 pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
     let dir = config::directory(cli.config.as_deref());
     let is_installed = dir.join("espelho.toml").exists();
-    let answers = match answers(arguments, is_installed, cli.locale) {
+    let is_taken = |key: &StoreKey| {
+        let file = dir.join("stores").join(format!("{key}.toml"));
+        (file.exists() && !arguments.replace).then(|| exists(&file))
+    };
+    let answers = match answers(arguments, is_installed, &is_taken, cli.locale) {
         Ok(answers) => answers,
         Err(wrong) => {
             return refuse(&wrong, cli);
@@ -57,14 +61,27 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let code = doctor::run(cli, &DoctorArgs { login: false }).await;
-    let next = match (code, Path::new("/run/systemd/system").is_dir()) {
-        (exit::COMPLETE, true) => text!("init-next-systemd"),
-        (exit::COMPLETE, false) => text!("init-next-run", folder = dir.display().to_string()),
-        _ => text!("init-next-doctor", folder = dir.display().to_string()),
-    };
+    let (code, next) = ended(
+        doctor::run(cli, &DoctorArgs { login: false }).await,
+        Path::new("/run/systemd/system").is_dir(),
+    );
+    let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code
+}
+
+/// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether
+/// webhooks arrive) is no mistake of the configuration.
+fn ended(doctor: u8, has_systemd: bool) -> (u8, Text) {
+    match (doctor, has_systemd) {
+        (exit::COMPLETE | exit::PARTIAL, true) => (exit::COMPLETE, text!("init-next-systemd")),
+        (exit::COMPLETE | exit::PARTIAL, false) => (exit::COMPLETE, text!("init-next-run")),
+        (code, _) => (code, text!("init-next-doctor")),
+    }
+}
+
+fn exists(file: &Path) -> Text {
+    text!("init-store-exists", file = file.display().to_string())
 }
 
 /// Says what is wrong, and returns the exit code.
@@ -82,8 +99,7 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
     };
     let store_file = stores.join(format!("{}.toml", answers.key));
     if store_file.exists() && !is_replaced {
-        let file = store_file.display().to_string();
-        return Err(text!("init-store-exists", file = file, store = answers.key.as_str()));
+        return Err(exists(&store_file));
     }
     DirBuilder::new().recursive(true).mode(0o755).create(&stores).map_err(failed(&stores))?;
     let mut written = Vec::new();
@@ -130,4 +146,21 @@ fn share_with_service(path: &Path) -> io::Result<()> {
     }
     chown(path, None, Some(group))?;
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o640))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installation_is_ready_though_only_the_running_service_can_show_the_rest() {
+        let of = |code, has_systemd| {
+            let (code, next) = ended(code, has_systemd);
+            (code, next.id().to_owned())
+        };
+        assert_eq!(of(exit::COMPLETE, true), (exit::COMPLETE, "init-next-systemd".to_owned()));
+        assert_eq!(of(exit::PARTIAL, false), (exit::COMPLETE, "init-next-run".to_owned()));
+        assert_eq!(of(exit::AUTHENTICATION, true), (exit::AUTHENTICATION, "init-next-doctor".to_owned()));
+        assert_eq!(of(exit::FAILED, false), (exit::FAILED, "init-next-doctor".to_owned()));
+    }
 }

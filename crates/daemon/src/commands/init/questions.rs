@@ -1,5 +1,7 @@
 //! The questions of `espelho init`. An option answers its question; a person at the terminal answers the others.
 
+use std::path::Path;
+
 use espelho_model::{
     StoreKey, text,
     text::{Language, Locale, Text},
@@ -12,6 +14,7 @@ use super::super::prompt;
 use crate::{
     cli::InitArgs,
     config::{Environment, check_address, environment_of, first_readable},
+    terminal::shown,
 };
 
 /// The database of whoever names none.
@@ -29,8 +32,14 @@ pub(super) struct Answers {
     pub(super) public_url: Option<String>,
 }
 
-/// Asks the questions that the options leave open; an error says what is wrong, or which options are missing.
-pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) -> Result<Answers, Text> {
+/// Asks the questions that the options leave open; an error says what is wrong, or which options are missing. `is_taken`
+/// says that a store has its file already, before the password is asked for.
+pub(super) fn answers(
+    arguments: &InitArgs,
+    is_installed: bool,
+    is_taken: &dyn Fn(&StoreKey) -> Option<Text>,
+    locale: Locale,
+) -> Result<Answers, Text> {
     let ask = Asker { can_ask: prompt::is_possible(), locale };
     let missing = missing(arguments);
     if !ask.can_ask && !missing.is_empty() {
@@ -45,8 +54,14 @@ pub(super) fn answers(arguments: &InitArgs, is_installed: bool, locale: Locale) 
         Some(key) => key.clone(),
         None => key_of(&username),
     };
-    let key = StoreKey::new(&key).map_err(|_| text!("config-bad-key", key = key.as_str()))?;
+    let key = StoreKey::new(&key).map_err(|_| text!("init-bad-key", key = shown(&key)))?;
+    if let Some(taken) = is_taken(&key) {
+        return Err(taken);
+    }
     let password = match &arguments.password_file {
+        Some(file) if !file.exists() => {
+            return Err(text!("init-no-password-file", file = file.display().to_string()));
+        }
         Some(file) => first_readable(std::slice::from_ref(file)).map_err(|mut tried| tried.remove(0))?,
         None => ask.password()?,
     };
@@ -82,11 +97,18 @@ fn missing(arguments: &InitArgs) -> Vec<&'static str> {
 
 fn username(name: &str) -> Result<(), Text> {
     let is_one_line = !name.is_empty() && !name.chars().any(char::is_control);
-    if is_one_line { Ok(()) } else { Err(text!("config-username")) }
+    // The answer to the question before, once more.
+    let is_address = name.contains("://");
+    if is_one_line && !is_address { Ok(()) } else { Err(text!("config-username")) }
 }
 
 fn database_address(url: &str) -> Result<(), Text> {
-    Store::check_address(url).map_err(|error| Problem::from_store(&error).text)
+    Store::check_address(url).map_err(|error| Problem::from_store(&error).text)?;
+    let folder = Store::file_named_by(url).and_then(|file| file.parent().map(Path::to_path_buf));
+    match folder.filter(|folder| folder.is_absolute() && !folder.is_dir()) {
+        Some(folder) => Err(text!("init-no-folder", folder = folder.display().to_string())),
+        None => Ok(()),
+    }
 }
 
 /// Returns the store's key that follows from its username: `minha-loja@a1b2c3d4` is `minha-loja`.
@@ -171,6 +193,20 @@ mod tests {
         ] {
             assert_eq!(key_of(username), key, "{username}");
             assert!(StoreKey::new(key).is_ok());
+        }
+    }
+
+    #[test]
+    fn answers_that_cannot_be_are_refused_when_they_are_given() {
+        for (is_right, is_expected) in [
+            (username("loja-1@a1b2c3d4").is_ok(), true),
+            (username("https://marketplace.example").is_ok(), false),
+            (username("").is_ok(), false),
+            (database_address("sqlite:espelho.db").is_ok(), true),
+            (database_address("sqlite:/nonexistent/folder/espelho.db").is_ok(), false),
+            (database_address("sqlite:/espelho.db").is_ok(), true),
+        ] {
+            assert_eq!(is_right, is_expected);
         }
     }
 

@@ -55,7 +55,7 @@ pub enum Rank {
     Waiting,
     /// A level that rises, or that the mirror does not know.
     Raises,
-    /// A check of levels: those that were sent, and those that the mirror shows already.
+    /// A check of levels that were sent.
     Verify,
     /// A level of a SKU that nobody knows: a whole catalogue of them asks for nothing.
     Unknown,

@@ -2,10 +2,7 @@
 //!
 //! The open work comes in pages, turn by turn, and the queue keeps the most urgent jobs: see [`Scan`].
 
-use std::{
-    cmp::Ordering,
-    collections::{BTreeMap, HashMap, HashSet},
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
@@ -356,12 +353,10 @@ fn rank(level: &StockIntent) -> Rank {
         return Rank::Unknown;
     }
     let (Some(desired), Some(mirrored)) = (level.quantity, level.mirrored) else { return Rank::Raises };
-    match desired.cmp(&mirrored) {
-        Ordering::Less if desired <= Decimal::ZERO => Rank::Empties,
-        Ordering::Less => Rank::Lowers,
-        Ordering::Greater => Rank::Raises,
-        // An ERP that writes all of its levels every hour asks for nothing new: none of them delays what differs.
-        Ordering::Equal => Rank::Verify,
+    match desired < mirrored {
+        true if desired <= Decimal::ZERO => Rank::Empties,
+        true => Rank::Lowers,
+        false => Rank::Raises,
     }
 }
 

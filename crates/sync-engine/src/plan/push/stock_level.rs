@@ -28,9 +28,13 @@ use super::{
 const MAX_DECIMALS: u32 = 6;
 /// A reading shows what happened this long before it: a slot, an answer and a reading take less.
 const SHOWS_AFTER: TimeDelta = TimeDelta::minutes(5);
-/// The mirror answers for the marketplace with a reading of this age at most: a person in the portal may have changed the
-/// level since, and without webhooks the next reading of a large catalogue comes hours later.
-const TRUSTED_FOR: TimeDelta = TimeDelta::minutes(5);
+/// A reading of a level answers for the marketplace for so long where deliveries tell of changes …
+const TRUSTED_IF_TOLD: TimeDelta = TimeDelta::days(1);
+/// … and for so long where nobody does: a person in the portal may have changed the level since, and a large catalogue is
+/// read again after hours …
+const TRUSTED: TimeDelta = TimeDelta::hours(1);
+/// … a zero for less: what is not there must not be on sale.
+const TRUSTED_ZERO: TimeDelta = TimeDelta::minutes(5);
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 /// The time between two checks of such a level.
@@ -182,19 +186,37 @@ pub fn empties(level: &StockIntent) -> bool {
         && level.mirrored != Some(Decimal::ZERO)
 }
 
+/// Returns how old a reading may be that answers for the marketplace. `is_told` says that deliveries arrive and none was
+/// missed.
+pub fn trusted_for(desired: Decimal, is_told: bool) -> TimeDelta {
+    match is_told {
+        true => TRUSTED_IF_TOLD,
+        false if desired.is_zero() => TRUSTED_ZERO,
+        false => TRUSTED,
+    }
+}
+
+/// Tells whether a zero is set only after its guards have counted it: the mirror showed a zero, and the marketplace does
+/// not.
+pub fn must_be_guarded(desired: Decimal, mirrored: Option<Decimal>, there: Option<Decimal>) -> bool {
+    desired.is_zero() && mirrored == Some(desired) && there.is_some_and(|there| there > desired)
+}
+
 /// Says whether the mirror may answer for the marketplace: it shows what is asked for, and it was read of late and after our
-/// last effect on the level, or that effect has set it so of late. `effects` are those of the level, the newest first.
+/// last effect on the level, or that effect has set it so of late ([`trusted_for`]). `effects` are those of the level,
+/// the newest first.
 pub fn trust(
     basis: Basis,
     level: &StockIntent,
     desired: Decimal,
     effects: &[Effect],
+    trusted_for: TimeDelta,
     now: DateTime<Utc>,
 ) -> Trust {
     if basis == Basis::Available || level.mirrored != Some(desired) {
         return Trust::No;
     }
-    let oldest = now - TRUSTED_FOR;
+    let oldest = now - trusted_for;
     let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else {
         return Trust::IfReadAfter(oldest);
     };

@@ -162,7 +162,7 @@ fn a_level_is_as_urgent_as_the_sale_that_it_prevents() {
     assert_eq!(rank(&level("A", 0, 5)), Rank::Empties);
     assert_eq!(rank(&level("A", -1, 5)), Rank::Empties);
     assert_eq!(rank(&level("A", 4, 5)), Rank::Lowers);
-    assert_eq!((rank(&level("A", 5, 5)), rank(&level("A", 6, 5))), (Rank::Verify, Rank::Raises));
+    assert_eq!((rank(&level("A", 5, 5)), rank(&level("A", 6, 5))), (Rank::Raises, Rank::Raises));
     assert_eq!(rank(&StockIntent { mirrored: None, ..level("A", 0, 5) }), Rank::Raises);
     assert_eq!(rank(&StockIntent { product: None, ..level("A", 0, 5) }), Rank::Unknown);
 }

@@ -125,7 +125,7 @@ fn only_a_new_zero_of_a_known_product_that_is_not_zero_yet_empties_a_level() {
 #[test]
 fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
     let trusts = |basis, desired, effects: &[Effect]| {
-        trust(basis, &level(7, Some(7)), whole(desired), effects, at(60))
+        trust(basis, &level(7, Some(7)), whole(desired), effects, TimeDelta::seconds(300), at(60))
     };
     let of_late = Trust::IfReadAfter(at(60 - 300));
     assert_eq!(trusts(Basis::Physical, 7, &[]), of_late);
@@ -144,9 +144,35 @@ fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
 }
 
 #[test]
+fn a_reading_counts_longer_where_deliveries_tell_of_changes_and_a_zero_less_long() {
+    let hours = |desired, is_told| trusted_for(whole(desired), is_told).num_minutes();
+    assert_eq!([hours(0, true), hours(7, true), hours(7, false), hours(0, false)], [1_440, 1_440, 60, 5]);
+}
+
+#[test]
+fn a_zero_that_the_mirror_showed_wrongly_passes_the_guards_first() {
+    for (desired, mirrored, there, expected) in [
+        (0, Some(0), Some(5), true),
+        (0, Some(0), Some(0), false),
+        (0, Some(0), None, false),
+        (0, Some(5), Some(5), false),
+        (0, None, Some(5), false),
+        (1, Some(1), Some(5), false),
+    ] {
+        let [mirrored, there] = [mirrored, there].map(|quantity| quantity.map(whole));
+        assert_eq!(
+            must_be_guarded(whole(desired), mirrored, there),
+            expected,
+            "{desired} {mirrored:?} {there:?}"
+        );
+    }
+}
+
+#[test]
 fn what_was_set_or_read_long_ago_is_read_again() {
-    let trusts =
-        |effects: &[Effect], now| trust(Basis::Physical, &level(7, Some(7)), whole(7), effects, at(now));
+    let trusts = |effects: &[Effect], now| {
+        trust(Basis::Physical, &level(7, Some(7)), whole(7), effects, TimeDelta::seconds(300), at(now))
+    };
     assert_eq!(trusts(&[set(7, CONFIRMED)], 299), Trust::Yes);
     assert_eq!(trusts(&[set(7, CONFIRMED)], 300), Trust::IfReadAfter(at(0)));
     assert_eq!(trusts(&[set(9, CONFIRMED)], 3600), Trust::IfReadAfter(at(3300)));
@@ -388,7 +414,10 @@ fn a_level_is_set_again_after_a_dispatch_only_if_it_was_the_last_one_and_is_stil
     }
     // The mirror's level may be older than the dispatch: the marketplace is read.
     let mirrored = level(7, Some(7));
-    assert_eq!(trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], at(0)), Trust::No);
+    assert_eq!(
+        trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], TimeDelta::hours(1), at(0)),
+        Trust::No
+    );
 }
 
 #[test]
