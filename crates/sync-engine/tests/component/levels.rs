@@ -43,7 +43,9 @@ async fn a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_sa
 async fn a_level_that_an_old_reading_shows_is_not_done_before_the_marketplace_is_read() {
     let mut rig = Rig::on(Kind::Sqlite).await;
     let goods = rig.goods().await;
-    rig.pass(Duration::from_secs(6 * 60)).await;
+    rig.pass(Duration::from_secs(61 * 60)).await;
+    rig.write("UPDATE webhook_watch SET heard_at = NULL").await;
+    rig.write("UPDATE products SET content_hash = 1").await;
     for (goods, quantity) in goods.iter().zip(["0", "3"]) {
         let Goods { sku, .. } = goods;
         rig.write(&format!("UPDATE product_stock SET quantity = {quantity} WHERE sku = '{sku}'")).await;
