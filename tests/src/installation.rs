@@ -108,11 +108,16 @@ impl Installation {
 
     /// The same with further lines.
     pub fn write_main_with_known_port_and(&self, more: &str) -> String {
-        let address = free_address();
+        let address = free_address().to_string();
+        self.write_main_at(&address, more);
+        format!("http://{address}")
+    }
+
+    /// Writes `espelho.toml` with this address of the pages, and `more`.
+    pub fn write_main_at(&self, address: &str, more: &str) {
         let url = self.database.url();
         let main = format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{address}\"\n{more}");
         self.write("espelho.toml", &main);
-        format!("http://{address}")
     }
 
     /// Writes a file of the configuration.

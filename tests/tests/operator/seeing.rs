@@ -14,6 +14,7 @@ on_both_databases![
     status_without_a_service_looks_at_the_database_itself,
     what_fails_is_shown_with_cause_and_next_step,
     a_running_service_is_asked_how_everything_is,
+    another_installations_service_at_the_same_address_is_not_taken_for_ours,
     a_store_is_shown_alone_with_both_counts_and_its_last_audit,
     one_thing_is_explained,
     a_mirrored_order_is_shown_with_all_that_belongs_to_it,
@@ -156,6 +157,29 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
         shop.take_calls().is_empty()
     })
     .await;
+    stopped(service).await;
+}
+
+async fn another_installations_service_at_the_same_address_is_not_taken_for_ours(kind: Kind) {
+    let (theirs, _their_shop) = set_up(kind, Order::many(3)).await;
+    let (ours, our_shop) = set_up(kind, Order::many(5)).await;
+    let base = theirs.write_main_with_known_port();
+    let address = base.trim_start_matches("http://");
+    ours.write_main_at(address, "");
+    theirs.resync(&[]).await.expect(0);
+    ours.run(&["migrate"]).await.expect(0);
+    let mut service = theirs.start(&["run"]);
+    ready(&mut service, &base).await;
+    our_shop.take_calls();
+    let shown = ours.run(&["status", "--json"]).await.expect(3).json();
+    assert_eq!(
+        (&shown["state"], &shown["service"]["running"]),
+        (&json!("failing"), &json!(false)),
+        "{shown}"
+    );
+    let text = shown["alarms"][0]["text"].as_str().unwrap();
+    assert!(text.contains(address) && shown["alarms"][0]["code"] == "service_stopped", "{shown}");
+    assert!(our_shop.take_calls().is_empty(), "looking asks nobody");
     stopped(service).await;
 }
 

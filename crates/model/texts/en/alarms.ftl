@@ -46,13 +46,13 @@ alarm-token-expires = The token of store { $store } ends at { $end } and is not 
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at another address: { $registered }.
     .next = if another installation receives at that address, make a credential for this one; if the webhook is this one's: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks in a row for store { $store } bear an unknown signature.
-    .next = run espelho webhook test --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file
+    .next = run espelho webhook test --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew
 alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $missed ->
         [0] the test delivery did not reach { $address }.
         [1] 1 change was found of which { $address } was not told.
        *[other] { $missed } changes were found of which { $address } was not told.
     }
-    .next = check that { $address } reaches this service: espelho doctor
+    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
 alarm-unknown-store = { $count ->
         [one] 1 row of the ERP is for a store that is not configured: { $words }
        *[other] { $count } rows of the ERP are for stores that are not configured; one of them: { $words }

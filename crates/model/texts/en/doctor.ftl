@@ -160,8 +160,10 @@ doctor-webhook-refused = the marketplace did not send the test delivery: { $caus
     .next = see in the seller portal that the webhook is there and active, then: espelho doctor
 doctor-webhook-not-asked = the test delivery could not be asked for: { $cause }
     .next = espelho doctor
-doctor-webhook-unanswered = no test delivery has come yet; it may come later
+doctor-webhook-no-answer = the service did not say whether a test delivery came
     .next = espelho status
+doctor-webhook-unanswered = no test delivery to { $address } has come to { $listen } yet
+    .next = what comes to { $address } must reach { $listen } of this machine: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
 doctor-webhook-signature = a delivery arrived, signed with a secret that is not known
     .next = compare the webhook's secret in the seller portal with that of webhook.secret_file in { $file }, and run again: espelho doctor. If the test arrives then, a stranger had posted
 

@@ -46,13 +46,13 @@ alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não 
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em outro endereço: { $registered }.
     .next = se outra instalação recebe nesse endereço, crie uma credencial para esta; se o webhook é desta: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks seguidos da loja { $store } com assinatura desconhecida.
-    .next = rode espelho webhook test --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file
+    .next = rode espelho webhook test --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo
 alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed ->
         [0] a entrega de teste não chegou a { $address }.
         [1] 1 mudança foi achada sem aviso em { $address }.
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
-    .next = veja se { $address } chega a este serviço: espelho doctor
+    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
 alarm-unknown-store = { $count ->
         [1] 1 linha do ERP é de uma loja que não existe na configuração: { $words }
        *[other] { $count } linhas do ERP são de lojas que não existem na configuração; uma delas: { $words }

@@ -160,8 +160,10 @@ doctor-webhook-refused = o marketplace não mandou a entrega de teste: { $cause 
     .next = veja no portal do vendedor se o webhook existe e está ativo; depois: espelho doctor
 doctor-webhook-not-asked = a entrega de teste não pôde ser pedida: { $cause }
     .next = espelho doctor
-doctor-webhook-unanswered = a entrega de teste ainda não chegou; pode chegar mais tarde
+doctor-webhook-no-answer = o serviço não disse se a entrega de teste chegou
     .next = espelho status
+doctor-webhook-unanswered = a entrega de teste a { $address } ainda não chegou a { $listen }
+    .next = o que chega a { $address } tem de alcançar { $listen } desta máquina: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
 doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desconhecido
     .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file em { $file } e rode de novo: espelho doctor. Se o teste chega então, quem postou era um estranho
 

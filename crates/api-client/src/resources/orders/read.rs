@@ -171,6 +171,9 @@ fn read_items(read: &mut FieldReader, items: Field<'_>) -> Vec<OrderItem> {
 }
 
 fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderItem> {
+    if row.get() == "null" {
+        return None;
+    }
     let Ok(wire) = object::<ItemWire<'_>>(row.get()) else {
         read.give_up("items[]");
         return None;

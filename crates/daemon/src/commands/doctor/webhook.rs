@@ -62,11 +62,14 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
             Finding::red(text!("doctor-webhook-signature", file = store.file()))
         }
-        Ok(Examination::Webhook(round_trip)) => judge(&round_trip, &webhook.public_url),
+        Ok(Examination::Webhook(round_trip)) => {
+            let listen = store.all.configuration.installation.webhooks.listen.to_string();
+            judge(&round_trip, &webhook.public_url, &listen, store.config.key.as_str())
+        }
         Ok(Examination::Failed(refusal)) => {
             Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.error))
         }
-        Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-unanswered")),
+        Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-no-answer")),
         Err(Silence::NotAsked(why)) => Finding::not_seen(why),
     }
 }
@@ -85,13 +88,18 @@ async fn unverified_came(store: &StoreFacts<'_>) -> bool {
     now.zip(before).is_some_and(|(now, before)| now > before)
 }
 
-fn judge(round_trip: &RoundTrip, address: &str) -> Finding {
+fn judge(round_trip: &RoundTrip, address: &str, listen: &str, store: &str) -> Finding {
     match round_trip {
         RoundTrip::Arrived { milliseconds } => {
             Finding::green(text!("doctor-webhook", address = address, milliseconds = *milliseconds))
         }
         RoundTrip::Refused { problem } => Finding::red(text!("doctor-webhook-refused", cause = problem)),
-        RoundTrip::Unanswered => Finding::not_seen(text!("doctor-webhook-unanswered")),
+        RoundTrip::Unanswered => Finding::not_seen(text!(
+            "doctor-webhook-unanswered",
+            address = address,
+            listen = listen,
+            store = store
+        )),
         RoundTrip::NotAsked(refusal) => {
             Finding::not_seen(text!("doctor-webhook-not-asked", cause = &refusal.error))
         }
@@ -126,7 +134,7 @@ mod tests {
             (RoundTrip::Unanswered, State::Unknown),
             (RoundTrip::NotAsked(refusal), State::Unknown),
         ] {
-            let finding = judge(&round_trip, "https://erp.example/webhooks/a");
+            let finding = judge(&round_trip, "https://erp.example/webhooks/a", "127.0.0.1:8788", "a");
             assert_eq!((finding.state, finding.is_open), (state, state == State::Unknown), "{round_trip:?}");
         }
     }

@@ -40,10 +40,12 @@ impl PriceChange<'_> {
         self.is_cause(row, tier) || (changes() && !has_cause())
     }
 
-    /// Says whether a row asks for a tier, or for the base price that changes the tier's.
+    /// Says whether a row asks for another tier than there is, or for the base price, which changes the tier's too. A row
+    /// that is written again as it is causes nothing: it need not be released beside the base price.
     fn is_cause(&self, row: &TierIntent, tier: &Tier) -> bool {
+        let is_base = row.min_quantity == 1;
         let is_own = i64::from(tier.min_quantity) == row.min_quantity;
-        is_own || (row.min_quantity == 1 && self.follows_base(tier))
+        (is_own && (is_base || !tier.is_met(self.mode, self.current))) || (is_base && self.follows_base(tier))
     }
 
     /// Says whether the base price changes, and the tier's price with it.
@@ -340,6 +342,7 @@ mod tests {
             (vec![base("45")], vec![None], "27 results from 40 %"),
             (vec![discount("80")], vec![None], "40 results from 200"),
             (vec![base("45"), discount("80")], vec![floor("9"), floor("9")], "both cause it"),
+            (vec![base("30"), discount("40")], vec![floor("18"), None], "the discount is as it was"),
             (vec![base("30")], vec![floor("18")], "the derived tier falls below the floor"),
             (vec![base("200"), discount("95")], vec![None, floor("10")], "the base is as it was"),
             (vec![base("201"), discount("41")], vec![None, None], "as it should be"),
