@@ -33,8 +33,8 @@ const TRUSTED_IF_TOLD: TimeDelta = TimeDelta::days(1);
 /// … and for so long where nobody does: a person in the portal may have changed the level since, and a large catalogue is
 /// read again after hours …
 const TRUSTED: TimeDelta = TimeDelta::hours(1);
-/// … a zero for less: what is not there must not be on sale.
-const TRUSTED_ZERO: TimeDelta = TimeDelta::minutes(5);
+/// … a zero for much less: what is not there must not be on sale.
+const TRUSTED_ZERO: TimeDelta = TimeDelta::seconds(30);
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 /// The time between two checks of such a level.

@@ -145,8 +145,12 @@ fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
 
 #[test]
 fn a_reading_counts_longer_where_deliveries_tell_of_changes_and_a_zero_less_long() {
-    let hours = |desired, is_told| trusted_for(whole(desired), is_told).num_minutes();
-    assert_eq!([hours(0, true), hours(7, true), hours(7, false), hours(0, false)], [1_440, 1_440, 60, 5]);
+    let seconds = |desired, is_told| trusted_for(whole(desired), is_told).num_seconds();
+    let (day, hour) = (86_400, 3_600);
+    assert_eq!(
+        [seconds(0, true), seconds(7, true), seconds(7, false), seconds(0, false)],
+        [day, day, hour, 30]
+    );
 }
 
 #[test]
