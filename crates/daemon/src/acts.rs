@@ -496,7 +496,7 @@ mod tests {
             // Nothing is left to be done.
             (format!("act=retry&{ONE}&state=failed&seen={SEEN}"), Failed, &[], Some(0)),
             (format!("act=release&causa=x&seen={SEEN}"), Held, &[0, -5], Some(2)),
-            // What came or changed since is left alone.
+            // Rows that came or changed since the question are left alone.
             (format!("act=release&causa=x&seen={SEEN}"), Held, &[0, -5, 1], Some(2)),
             (format!("act=release&causa=x&seen={SEEN}"), Held, &[1, 2], None),
             ("act=release&causa=x".to_owned(), Held, &[0], None),

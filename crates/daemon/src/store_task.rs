@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use crate::{
-    config::StoreConfig,
+    config::{StoreConfig, WebhookConfig},
     context::{Shared, give_back},
     folder::Folder,
     health::Health,
@@ -125,6 +125,8 @@ impl StoreTask {
             last_seen,
             push: self.config.push.clone(),
         };
+        options.push.is_told_of_stock =
+            self.config.webhook.as_ref().is_some_and(WebhookConfig::tells_of_stock);
         self.boxed_try_credential(&context).await;
         let mut panics = 0;
         while !self.shared.stop.is_cancelled() {

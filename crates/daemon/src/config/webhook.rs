@@ -29,6 +29,15 @@ pub(crate) struct WebhookConfig {
     pub secret: Option<SecretString>,
 }
 
+impl WebhookConfig {
+    /// Tells whether deliveries tell of changed stock. The events of a webhook that was created in the seller portal are
+    /// not known.
+    pub(crate) fn tells_of_stock(&self) -> bool {
+        let asks = |event: &String| event == "*" || event == "product.stock_updated";
+        self.secret.is_none() && self.events.iter().any(asks)
+    }
+}
+
 /// The section as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,6 +157,14 @@ mod tests {
         let url = "public_url = \"https://erp.test/webhooks/loja\"\n";
         let production = |more: &str| checked(Environment::Production, &format!("{url}{more}"));
         assert_eq!(production("").unwrap().events, ["*"]);
+        for (events, expected) in [
+            ("", true),
+            ("events = [\"order.paid\", \"product.stock_updated\"]", true),
+            ("events = [\"order.paid\", \"product.price_updated\"]", false),
+            ("secret = \"whsec_0123456789abcdef\"", false),
+        ] {
+            assert_eq!(production(events).unwrap().tells_of_stock(), expected, "{events}");
+        }
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
         let (key, misspelt) = production("events = [\"*\", \"order.payed\"]").unwrap_err();
         assert!(key == "events" && misspelt.to_string().contains("order.paid"), "{misspelt}");

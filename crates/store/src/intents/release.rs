@@ -273,15 +273,19 @@ impl Releases<'_> {
             self.inbox.execute("take a person's word", DECIDED, values).await?;
         }
         let mut tx = self.database.begin().await?;
-        let row = [store, key].map(|name| Value::from(name.as_str()));
-        let [of, named] = row.clone();
-        let values: Vec<Value> =
-            vec![becomes.as_str().into(), now.into(), of, named, state.as_str().into(), (*updated_at).into()];
+        let values: Vec<Value> = vec![
+            becomes.as_str().into(),
+            now.into(),
+            store.as_str().into(),
+            key.as_str().into(),
+            state.as_str().into(),
+            (*updated_at).into(),
+        ];
         let found = tx.execute("decide about a row", sql, values).await? > 0;
         if found && lifts_guards {
             let value = value_in(*intent, &mut tx, store, key).await?;
-            let [of, named] = row;
-            let values = vec![of, intent.as_str().into(), named, value.into(), now.into()];
+            let (store, what, key) = (store.as_str().into(), intent.as_str().into(), key.as_str().into());
+            let values = vec![store, what, key, value.into(), now.into()];
             tx.execute("release a row", RELEASE, values).await?;
         }
         tx.commit().await?;

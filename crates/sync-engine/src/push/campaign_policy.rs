@@ -71,7 +71,7 @@ impl<'c> CampaignPolicy<'c> {
             let [code, error, hint] =
                 [outcome.code, outcome.error, outcome.hint].map(Option::unwrap_or_default);
             let words = (!code.is_empty()).then_some([code.as_str(), error.as_str(), hint.as_str()]);
-            // What is sent later is sent only at the prices that the policy has seen, or better ones.
+            // A command that waits joins each listing only at the price that the policy has seen, or a better one.
             let seen = candidates.iter().filter(|one| one.campaign == campaign && items.contains(&one.item));
             let lowest: BTreeMap<&str, String> =
                 seen.filter_map(|one| Some((one.item.as_str(), one.preview?.to_string()))).collect();

@@ -32,18 +32,21 @@ use super::{
 };
 use crate::{
     Error, Input, StoreContext,
-    plan::push::{
-        Settlement, Verdict,
-        evidence::{Evidence as _, write},
-        invalid,
-        jobs::{Scan, key_of, key_of_level},
-        stock_level::{
-            self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing, ahead_of,
-            check, check_sent, decide, is_to_set_again, is_urgent, last_set, must_be_guarded, settle_unknown,
-            shown_from, target_of_reading, trust, trusted_for, unknown_location, verdict_of_unknown,
-            went_ahead_of,
+    plan::{
+        push::{
+            Settlement, Verdict,
+            evidence::{Evidence as _, write},
+            invalid,
+            jobs::{Scan, key_of, key_of_level},
+            stock_level::{
+                self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing,
+                ahead_of, check, check_sent, decide, is_to_set_again, is_urgent, last_set, must_be_guarded,
+                settle_unknown, shown_from, shows, target_of_reading, trust, trusted_for, unknown_location,
+                verdict_of_unknown, went_ahead_of,
+            },
+            stock_movement::quantity_of,
         },
-        stock_movement::quantity_of,
+        webhook_news::tells_of_changes,
     },
     quarantine::Attempt,
 };
@@ -86,7 +89,7 @@ struct StockState {
     dispatched: HashMap<String, DateTime<Utc>>,
     /// True once the journal was asked for dispatches before the start.
     is_journal_read: bool,
-    /// Levels that differ from what was set, or are shown without a quantity, and since when.
+    /// Levels that differ from what was set, and since when.
     unexplained_since: HashMap<String, Duration>,
     /// Sent levels that the marketplace shows without a quantity, and since when.
     unquantified_since: HashMap<String, Duration>,
@@ -354,9 +357,13 @@ impl<'c> StockPusher<'c> {
         desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Error> {
+        if !shows(self.options.basis, level, desired) {
+            return Ok(false);
+        }
         let now = self.context.clock.now();
-        let watch = self.context.store.runs().webhook_watch(&self.context.key).await?;
-        let trusted_for = trusted_for(desired, crate::plan::webhook_news::tells_of_changes(&watch, now));
+        let is_told = self.options.is_told_of_stock
+            && tells_of_changes(&self.context.store.runs().webhook_watch(&self.context.key).await?, now);
+        let trusted_for = trusted_for(desired, is_told);
         let after = match trust(self.options.basis, level, desired, effects, trusted_for, now) {
             Trust::Yes => None,
             Trust::No => return Ok(false),

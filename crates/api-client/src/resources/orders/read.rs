@@ -34,14 +34,14 @@ impl OrdersApi<'_> {
     /// Reads one complete order.
     ///
     /// # Errors
-    /// As every call; see [`Error`]. [`Error::Unexpected`] for an order that cannot be believed: without a status
-    /// or a list of lines, or with lines that contradict each other or their number.
+    /// As every call; see [`Error`]. [`Error::Unexpected`] for an order that contradicts itself: a status that is no
+    /// text, lines that cannot be read or share an id, or none where it counts some.
     pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
         let read = self
             .requests
             .send(&request(number), |body| {
                 let (wire, text) = object_payload(body)?;
-                read_detail(&wire, text, number, self.requests.naive_offset())
+                read_order(&wire, text, number, self.requests.naive_offset(), credible::reason_for_doubt)
             })
             .await?;
         self.note_unknown_words(&read.value);
@@ -71,29 +71,16 @@ shape! {
 
 shape! { ProductOfItem { id, sku, name } }
 
+/// Says why an order that was read cannot be believed, if so.
+type Doubt = fn(&OrderWire<'_>, &Read<Order>) -> Option<String>;
+
 /// Reads the detail of one order, which must have the requested number (`asked`) and be credible.
 pub(crate) fn parse_detail(
     payload: &str,
     asked: &OrderNumber,
     naive: FixedOffset,
 ) -> Result<Read<Order>, BodyError> {
-    read_detail(&object(payload)?, payload, asked, naive)
-}
-
-fn read_detail(
-    wire: &OrderWire<'_>,
-    text: &str,
-    asked: &OrderNumber,
-    naive: FixedOffset,
-) -> Result<Read<Order>, BodyError> {
-    if let (None, Some(inner)) = (wire.order_number, wire.order) {
-        return parse_detail(inner.get(), asked, naive);
-    }
-    let read = read_order(wire, text, asked, naive)?;
-    match credible::reason_for_doubt(wire, &read) {
-        None => Ok(read),
-        Some(reason) => Err(BodyError::shape(reason)),
-    }
+    read_order(&object(payload)?, payload, asked, naive, credible::reason_for_doubt)
 }
 
 /// Reads one order, which must have the requested number (`asked`). The answer to a transition may have few
@@ -103,7 +90,7 @@ pub(crate) fn parse_order(
     asked: &OrderNumber,
     naive: FixedOffset,
 ) -> Result<Read<Order>, BodyError> {
-    read_order(&object(payload)?, payload, asked, naive)
+    read_order(&object(payload)?, payload, asked, naive, |_, _| None)
 }
 
 fn read_order(
@@ -111,9 +98,11 @@ fn read_order(
     text: &str,
     asked: &OrderNumber,
     naive: FixedOffset,
+    doubt: Doubt,
 ) -> Result<Read<Order>, BodyError> {
     if let (None, Some(inner)) = (wire.order_number, wire.order) {
-        return parse_order(inner.get(), asked, naive);
+        let text = inner.get();
+        return read_order(&object(text)?, text, asked, naive, doubt);
     }
     let mut read = FieldReader::new(naive);
     let number = read
@@ -162,7 +151,11 @@ fn read_order(
         items,
         raw: RawJson::new(text),
     };
-    Ok(Read { value, unreadable: read.into_unreadable() })
+    let read = Read { value, unreadable: read.into_unreadable() };
+    match doubt(wire, &read) {
+        None => Ok(read),
+        Some(reason) => Err(BodyError::shape(reason)),
+    }
 }
 
 fn read_items(read: &mut FieldReader, items: Field<'_>) -> Vec<OrderItem> {

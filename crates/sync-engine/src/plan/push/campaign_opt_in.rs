@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 
 use super::{Message, Settlement, Verdict, evidence::Evidence};
 
+/// The field with the lowest prices.
+const LOWEST_PRICES: &str = "data.lowest_prices";
 /// So long before the deadline nothing is sent any more: clocks differ.
 const MARGIN: TimeDelta = TimeDelta::minutes(5);
 
@@ -68,12 +70,18 @@ pub fn decide(
 /// Reads `data.lowest_prices`: the lowest price in the campaign at which each listing joins.
 ///
 /// # Errors
-/// The name of the listing whose price is no number.
+/// The name of the field that is no number, or that names no listings.
 pub fn lowest_prices(data: &Value) -> Result<HashMap<ItemId, Decimal>, String> {
-    let Some(listed) = data["lowest_prices"].as_object() else { return Ok(HashMap::new()) };
+    let listed = match &data["lowest_prices"] {
+        Value::Null => return Ok(HashMap::new()),
+        Value::Object(listed) => listed,
+        _ => return Err(LOWEST_PRICES.to_owned()),
+    };
     let price = |(item, price): (&String, &Value)| {
         let text = price.as_str().map_or_else(|| price.to_string(), str::to_owned);
-        text.parse().map(|price| (ItemId::new(item.as_str()), price)).map_err(|_| item.clone())
+        text.parse()
+            .map(|price| (ItemId::new(item.as_str()), price))
+            .map_err(|_| format!("{LOWEST_PRICES}.{item}"))
     };
     listed.iter().map(price).collect()
 }
@@ -196,7 +204,11 @@ mod tests {
         assert_eq!(stays, ids(&["B", "C", "D"]), "cheaper, unknown, not listed");
         assert!(too_cheap(&stays).text.message(Locale::default()).contains("B, C, D"));
         assert_eq!(lowest_prices(&json!({})).unwrap().len(), 0);
-        assert_eq!(lowest_prices(&json!({"lowest_prices": {"A": "cheap"}})), Err("A".to_owned()));
+        assert_eq!(
+            lowest_prices(&json!({"lowest_prices": {"A": "cheap"}})),
+            Err("data.lowest_prices.A".to_owned())
+        );
+        assert_eq!(lowest_prices(&json!({"lowest_prices": [90]})), Err("data.lowest_prices".to_owned()));
     }
 
     #[test]

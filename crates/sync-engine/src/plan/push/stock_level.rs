@@ -125,7 +125,7 @@ pub struct LevelSet {
     pub may_be_overruled_for: Option<Duration>,
 }
 
-/// Whether the mirror may answer for the marketplace. A row of the ERP is done only by fresh proof.
+/// The mirror's standing as an answer for the marketplace. A row of the ERP is done only by fresh proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The mirror is as good as a reading.
@@ -186,8 +186,13 @@ pub fn empties(level: &StockIntent) -> bool {
         && level.mirrored != Some(Decimal::ZERO)
 }
 
-/// Returns how old a reading may be that answers for the marketplace. `is_told` says that deliveries arrive and none was
-/// missed.
+/// Tells whether the mirror shows what is asked for. What is available changes with every sale, and is always read.
+pub fn shows(basis: Basis, level: &StockIntent, desired: Decimal) -> bool {
+    basis == Basis::Physical && level.mirrored == Some(desired)
+}
+
+/// Returns how old a reading may be that answers for the marketplace. `is_told` says that deliveries tell of changed
+/// stock, and none was missed.
 pub fn trusted_for(desired: Decimal, is_told: bool) -> TimeDelta {
     match is_told {
         true => TRUSTED_IF_TOLD,
@@ -213,7 +218,7 @@ pub fn trust(
     trusted_for: TimeDelta,
     now: DateTime<Utc>,
 ) -> Trust {
-    if basis == Basis::Available || level.mirrored != Some(desired) {
+    if !shows(basis, level, desired) {
         return Trust::No;
     }
     let oldest = now - trusted_for;

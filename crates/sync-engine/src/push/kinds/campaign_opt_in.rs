@@ -93,10 +93,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
     let lowest = match lowest_prices(&cx.data) {
         Ok(lowest) => lowest,
-        Err(item) => {
+        Err(field) => {
             let text = text!(
                 "value-missing",
-                field = format!("data.lowest_prices.{item}"),
+                field = field,
                 example = "{\"lowest_prices\": {\"MPB-…\": \"90.00\"}}"
             );
             return Ok(Verdict::Failed(invalid(text)));
