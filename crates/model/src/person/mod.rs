@@ -4,6 +4,7 @@
 //! recognized by their names in both languages, and by the values that stand elsewhere in the same order. City and
 //! state stay, and so do amounts, lines, and the keys and numbers of fiscal documents.
 
+mod identifier;
 mod words;
 
 #[cfg(test)]
@@ -17,84 +18,18 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+pub use self::identifier::Identifier;
 use self::words::{
     ADDRESSES, BUSINESSES, CITIES, FREE_TEXTS, GOODS, KEPT, NOTES, OF_ADDRESS, OTHERS, PARTS, PEOPLE,
     PREFIXES, REPORTS, STREETS, TITLES,
 };
-use crate::privacy::{Field, Privacy, Treatment, fingerprint_in, keyed_fingerprint, replacement};
+use crate::privacy::{Field, Privacy, Treatment, fingerprint_in};
 
 /// Levels of nesting that are searched. Below them everything is taken.
 const DEPTH: u8 = 48;
-
-/// An identifier of a person, in the one form in which it is compared.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Identifier {
-    /// The marketplace's `customer_id`.
-    Customer(String),
-    /// A CPF or CNPJ: digits and capital letters alone.
-    Document(String),
-    /// An e-mail address in small letters.
-    Email(String),
-}
-
-/// Logs must not show a person.
-impl fmt::Debug for Identifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Customer(_) => "Customer(…)",
-            Self::Document(_) => "Document(…)",
-            Self::Email(_) => "Email(…)",
-        })
-    }
-}
-
-impl Identifier {
-    /// Returns what a text that an operator typed may identify.
-    pub fn of_text(text: &str) -> Vec<Self> {
-        let text = text.trim();
-        let mut all = vec![Self::Customer(text.to_owned())];
-        if text.contains('@') {
-            all.push(Self::Email(text.to_lowercase()));
-        }
-        all.extend(document(text).map(Self::Document));
-        all
-    }
-
-    /// Tells whether it stands for one person alone. An e-mail address may stand for many who have none, and so do an id of
-    /// zero and a document of one repeated digit.
-    pub fn is_of_one_person(&self) -> bool {
-        match self {
-            Self::Email(_) => false,
-            Self::Customer(id) => id.bytes().any(|byte| byte != b'0' && byte != b'-'),
-            Self::Document(id) => !id.bytes().all(|byte| id.starts_with(char::from(byte))),
-        }
-    }
-
-    /// Returns its fingerprint under the installation's key. Of what is kept as a fingerprint it is that one.
-    pub fn fingerprint(&self, key: &str) -> String {
-        let (Self::Customer(text) | Self::Document(text) | Self::Email(text)) = self;
-        fingerprint_in(text).map_or_else(|| keyed_fingerprint(key, &self.canonical()), str::to_owned)
-    }
-
-    /// Returns the same identifier as the mirror has it where the policy hashes it.
-    pub fn hashed(&self, key: &str) -> Self {
-        let text = replacement(key, &self.canonical());
-        match self {
-            Self::Customer(_) => Self::Customer(text),
-            Self::Document(_) => Self::Document(text),
-            Self::Email(_) => Self::Email(text),
-        }
-    }
-
-    /// Returns the text of which a fingerprint is kept.
-    fn canonical(&self) -> String {
-        match self {
-            Self::Customer(id) => format!("customer:{id}"),
-            Self::Document(id) => format!("document:{id}"),
-            Self::Email(address) => format!("email:{address}"),
-        }
-    }
-}
+/// Characters of the shortest document, a CPF, and of the shortest telephone number that is looked for.
+const SHORTEST_DOCUMENT: usize = 11;
+const SHORTEST_PHONE: usize = 10;
 
 /// A person, as orders tell of one.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -169,6 +104,12 @@ impl Person {
         }
     }
 
+    /// Returns an object without the person as [`Person::redact`] does, `None` if it would take nothing.
+    pub fn redacted(&self, name: &str, json: &str) -> Option<String> {
+        let search = self.search(None, name, json);
+        (!search.taken.is_empty()).then_some(search.out)
+    }
+
     /// Tells whether [`Person::redact`] would take anything.
     pub fn is_in(&self, name: &str, json: &str) -> bool {
         !self.search(None, name, json).taken.is_empty()
@@ -181,33 +122,36 @@ impl Person {
 
     /// Tells whether a text names the person.
     pub fn is_named_in(&self, text: &str) -> bool {
-        self.fields_in(text).next().is_some()
+        !self.fields_in(text).is_empty()
     }
 
-    /// Returns what of the person a text has.
-    fn fields_in(&self, text: &str) -> impl Iterator<Item = Field> {
-        let small = text.to_lowercase();
-        let words =
-            self.words.iter().filter(|(word, _)| small.contains(word.as_str())).map(|(_, field)| *field);
-        let words: Vec<Field> = words.collect();
-        let has_email = || {
-            let is_in = |identifier: &Identifier| match identifier {
-                Identifier::Email(address) => small.contains(address.as_str()),
-                _ => false,
-            };
-            self.identifiers.iter().any(is_in).then_some(Field::Email)
-        };
-        let has_email = has_email();
-        let is_ours = |id: &str| self.identifiers.contains(&Identifier::Document(id.to_owned()));
-        let documents = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '/' | '\\');
-        let numbers = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '(' | ')' | '-' | '+' | '.');
-        // A country's code may stand before a number; a key of 44 digits is no telephone number.
-        let calls = |run: &String| self.phones.iter().any(|p| run.ends_with(p) && run.len() <= p.len() + 4);
-        let has_document = move || runs(text, documents).any(|run| is_ours(&run.to_ascii_uppercase()));
-        let has_phone = move || runs(text, numbers).any(|run| calls(&run));
-        let ids = [(Field::Document, 0), (Field::Phone, 1)].into_iter();
-        let ids = ids.filter(move |(_, nth)| if *nth == 0 { has_document() } else { has_phone() });
-        words.into_iter().chain(has_email).chain(ids.map(|(field, _)| field))
+    /// Returns what of the person a text has. Most texts are looked through for nobody, or are too short for what is
+    /// known: they cost no copy.
+    fn fields_in(&self, text: &str) -> Vec<Field> {
+        let mut fields = Vec::new();
+        let of_kind = |is_kind: fn(&Identifier) -> bool| self.identifiers.iter().any(is_kind);
+        if !self.words.is_empty() || of_kind(|known| matches!(known, Identifier::Email(_))) {
+            let small = text.to_lowercase();
+            let words = self.words.iter().filter(|(word, _)| small.contains(word.as_str()));
+            fields.extend(words.map(|(_, field)| *field));
+            let is_in =
+                |known: &Identifier| matches!(known, Identifier::Email(address) if small.contains(address));
+            fields.extend(self.identifiers.iter().any(is_in).then_some(Field::Email));
+        }
+        if text.len() >= SHORTEST_DOCUMENT && of_kind(|known| matches!(known, Identifier::Document(_))) {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '/' | '\\');
+            let is_theirs =
+                |id: String| self.identifiers.contains(&Identifier::Document(id.to_ascii_uppercase()));
+            fields.extend(runs(text, is_part).any(is_theirs).then_some(Field::Document));
+        }
+        if text.len() >= SHORTEST_PHONE && !self.phones.is_empty() {
+            let is_part = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '(' | ')' | '-' | '+' | '.');
+            // A country's code may stand before a number; a key of 44 digits is no telephone number.
+            let calls =
+                |run: String| self.phones.iter().any(|p| run.ends_with(p) && run.len() <= p.len() + 4);
+            fields.extend(runs(text, is_part).any(calls).then_some(Field::Phone));
+        }
+        fields
     }
 
     /// Returns what becomes of a text or number; without a policy a person's are left out.
@@ -223,7 +167,13 @@ impl Person {
         let own = place.field().map(|field| policy.of(field)).unwrap_or_default();
         match own {
             Treatment::LeaveOut => own,
-            _ => self.fields_in(text).map(|field| policy.of(field)).chain([own]).max().unwrap_or(own),
+            _ => self
+                .fields_in(text)
+                .into_iter()
+                .map(|field| policy.of(field))
+                .chain([own])
+                .max()
+                .unwrap_or(own),
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) const DELIVERIES: &str =
     "SELECT id, body FROM webhook_inbox WHERE store = $1 AND id > $2 ORDER BY id LIMIT 500";
 pub(crate) const BLANK_DELIVERY: &str = "UPDATE webhook_inbox SET body = $2 WHERE id = $1";
 /// Those under way are settled first; their answers are blanked when they arrive.
-pub(crate) const EFFECTS: &str = "SELECT id, request, evidence, answer, note FROM effects \
+pub(crate) const EFFECTS: &str = "SELECT id, request, evidence, answer, note, key FROM effects \
     WHERE store = $1 AND state NOT IN ('planned', 'sent') AND key";
 pub(crate) const BLANK_EFFECT: &str =
     "UPDATE effects SET request = $2, evidence = $3, answer = $4, note = $5 WHERE id = $1";
@@ -322,39 +322,42 @@ impl<'b> Blanking<'b> {
         orders: Option<&BTreeMap<String, String>>,
     ) -> Result<(), Error> {
         let PersonalTable { name, texts, objects, .. } = &of.table;
-        let person = &self.found.person;
         let first = self.first();
         let rows = self.tx.fetch_in_for_update("read a person's rows", &of.rows, &first, parents).await?;
         let (mut blanked, mut blank) = (0, Vec::new());
         for row in rows {
             let parent = row.text(texts.len() + objects.len() + 1)?;
+            let order = orders.and_then(|orders| orders.get(&parent)).unwrap_or(&parent);
+            let person = self.found.person_of(order);
             let mut is_changed = false;
-            // A later reading leaves out whom the row's own object names (`Record::without_person`): so does this.
-            let raw = row.optional_text(texts.len() + objects.len())?;
-            let named = Person::of(raw.as_deref().unwrap_or("{}"));
-            let mut kept: Vec<Value> = Vec::new();
-            for (nth, column) in texts.iter().enumerate() {
-                let text = row.optional_text(nth + 1)?;
-                let is_taken = |text: &String| person.takes(column, text) || named.takes(column, text);
-                is_changed |= text.as_ref().is_some_and(is_taken);
-                kept.push(text.filter(|text| !is_taken(text)).into());
+            let mut read: Vec<Option<String>> = Vec::new();
+            for nth in 0..texts.len() + objects.len() {
+                read.push(row.optional_text(nth + 1)?);
             }
-            let mut read = Vec::new();
-            for (nth, (_, object)) in objects.iter().enumerate() {
-                let json = row.optional_text(texts.len() + nth + 1)?;
-                is_changed |= json.as_ref().is_some_and(|json| person.is_in(object, json));
-                read.push((object, json));
+            let mut objects_read = read.split_off(texts.len());
+            // A later reading leaves out whom the row's own object names (`Record::without_person`): so does this.
+            let named = match read.iter().any(Option::is_some) {
+                true => Person::of(objects_read.last().and_then(Option::as_deref).unwrap_or("{}")),
+                false => Person::default(),
+            };
+            for (text, column) in read.iter_mut().zip(*texts) {
+                let is_taken =
+                    text.as_ref().is_some_and(|text| person.takes(column, text) || named.takes(column, text));
+                is_changed |= is_taken;
+                *text = text.take().filter(|_| !is_taken);
+            }
+            for (json, (_, object)) in objects_read.iter_mut().zip(*objects) {
+                if let Some(redacted) = json.as_ref().and_then(|json| person.redacted(object, json)) {
+                    (is_changed, *json) = (true, Some(redacted));
+                }
             }
             if is_changed {
                 blanked += 1;
-                let redacted =
-                    read.into_iter().map(|(object, json)| json.map(|json| person.redact(object, &json)));
+                self.changed.insert(order.clone());
                 blank.extend(self.key(&parent));
                 blank.push(row.text(0)?.into());
-                blank.extend(kept);
-                blank.extend(redacted.map(Value::Json));
-                let order = orders.and_then(|orders| orders.get(&parent)).cloned();
-                self.changed.insert(order.unwrap_or(parent));
+                blank.extend(read.into_iter().map(Value::from));
+                blank.extend(objects_read.into_iter().map(Value::Json));
             }
         }
         let places = self.tx.places();
@@ -383,8 +386,9 @@ impl<'b> Blanking<'b> {
         let rows = self.tx.fetch_in("read failures of orders", FAILURES, &first, numbers.to_vec()).await?;
         for row in rows {
             let words = [row.optional_text(1)?, row.optional_text(2)?, row.optional_text(3)?];
-            if words.iter().flatten().any(|words| self.found.person.is_named_in(words)) {
-                let number = row.text(4)?;
+            let number = row.text(4)?;
+            let person = self.found.person_of(&number);
+            if words.iter().flatten().any(|words| person.is_named_in(words)) {
                 let mut values = self.key(&number);
                 values.push(row.text(0)?.into());
                 self.tx.execute("drop a failure", DROP_FAILURE, values).await?;
@@ -401,10 +405,8 @@ impl<'b> Blanking<'b> {
         let (first, numbers) = (self.first(), numbers.to_vec());
         let rows = self.tx.fetch_in_for_update("read commands on orders", COMMANDS, &first, numbers).await?;
         for row in rows {
-            let (id, data) = (row.int("id")?, row.foreign_text("data")?);
-            if !self.found.person.is_in("", &data) {
-                continue;
-            }
+            let (id, data, number) = (row.int("id")?, row.foreign_text("data")?, row.foreign_text("key")?);
+            let Some(redacted) = self.found.person_of(&number).redacted("", &data) else { continue };
             if matches!(row.foreign_text("state")?.as_str(), "new" | "waiting" | "sending") {
                 self.counts.open_commands += 1;
                 continue;
@@ -412,12 +414,12 @@ impl<'b> Blanking<'b> {
             // Notes of null would clear those of the marketplace.
             let blank = match row.foreign_text("kind")?.as_str() {
                 "order.notes" => "{}".to_owned(),
-                _ => self.found.person.redact("", &data),
+                _ => redacted,
             };
             self.tx.execute("leave a command", LEAVE_COMMAND, vec![id.into()]).await?;
             let values = vec![id.into(), Value::Json(Some(blank))];
             self.tx.execute("blank a command", BLANK_COMMAND, values).await?;
-            self.changed.insert(row.foreign_text("key")?);
+            self.changed.insert(number);
             self.counts.add("commands", 1);
         }
         Ok(())
@@ -455,16 +457,15 @@ impl<'b> Blanking<'b> {
 
     /// Blanks requests, evidence and answers of settled effects on orders.
     async fn effects(&mut self, numbers: &[String]) -> Result<(), Error> {
-        let (person, first) = (&self.found.person, self.first());
+        let first = self.first();
         let keys = numbers.iter().map(|number| format!("{OF_ORDER}{number}")).collect();
         for row in self.tx.fetch_in("read effects on orders", EFFECTS, &first, keys).await? {
             let before =
                 [Some(row.text(1)?), row.optional_text(2)?, row.optional_text(3)?, row.optional_text(4)?];
             let [request, evidence, answer, note] = before.clone();
-            let object = |json: String| match person.is_in("", &json) {
-                true => person.redact("", &json),
-                false => json,
-            };
+            let key = row.text(5)?;
+            let person = self.found.person_of(key.strip_prefix(OF_ORDER).unwrap_or(&key));
+            let object = |json: String| person.redacted("", &json).unwrap_or(json);
             let blank = [
                 request.map(|request| request_without(&request, person)),
                 evidence.map(object),
@@ -514,10 +515,11 @@ fn delivery_without(body: &[u8], found: &FoundPerson, conversations: &BTreeSet<S
 /// Returns a recorded request (`PUT /path {…}`) without the person.
 fn request_without(request: &str, person: &Person) -> String {
     match request.find('{') {
-        Some(at) if person.is_in("", &request[at..]) => {
-            format!("{}{}", &request[..at], person.redact("", &request[at..]))
-        }
-        _ => request.to_owned(),
+        Some(at) => match person.redacted("", &request[at..]) {
+            Some(redacted) => format!("{}{redacted}", &request[..at]),
+            None => request.to_owned(),
+        },
+        None => request.to_owned(),
     }
 }
 

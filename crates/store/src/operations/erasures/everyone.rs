@@ -1,6 +1,7 @@
 //! The erasure of all people of a store: a seller who leaves, or who must not keep what is old.
 
 use espelho_model::StoreKey;
+use futures_util::future::try_join_all;
 
 use super::{
     Erasure, FoundPerson, WAIT_FOR_WRITERS,
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::{
     Error,
-    driver::Value,
+    driver::{Database, Row, Value},
     mirror::{
         erased::{EVERYONE, REMEMBER, make_key},
         page::LOCK_TIMEOUT,
@@ -51,12 +52,9 @@ impl Erasures<'_> {
             after = last.text(0)?;
             let numbers = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
             self.remember_orders(store, &numbers).await?;
-            for some in rows.chunks(ORDERS_AT_ONCE) {
-                let mut found = FoundPerson { is_everyone: true, ..FoundPerson::default() };
-                for row in some {
-                    found.learn(row)?;
-                }
-                counts.extend(self.blank_orders(store, &found, Mode::Erase).await?.0);
+            for some in rows.chunks(ORDERS_AT_ONCE * self.transactions_at_once()) {
+                let parts = some.chunks(ORDERS_AT_ONCE).map(|rows| self.blank_people_of(store, rows));
+                try_join_all(parts).await?.into_iter().for_each(|part| counts.extend(part));
             }
             done += rows.len() as u64;
             progress(done);
@@ -66,6 +64,22 @@ impl Erasures<'_> {
         self.blank_others(store, &everyone, &Default::default(), &mut others, Mode::Erase).await?;
         counts.extend(others);
         self.record(store, by, counts.rows, counts.open_commands).await
+    }
+
+    /// A server works on one part while the people of another are taken out here; a file has one writer.
+    fn transactions_at_once(self) -> usize {
+        match self.database {
+            Database::Sqlite { .. } => 1,
+            Database::Postgres(_) => 2,
+        }
+    }
+
+    async fn blank_people_of(self, store: &StoreKey, orders: &[Row]) -> Result<Counts, Error> {
+        let mut found = FoundPerson { is_everyone: true, ..FoundPerson::default() };
+        for row in orders {
+            found.learn_of_one(row)?;
+        }
+        Ok(self.blank_orders(store, &found, Mode::Erase).await?.0)
     }
 
     /// The number of a store's orders.

@@ -1,6 +1,6 @@
 //! The orders of a person, and what identifies the person in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -34,6 +34,8 @@ pub struct FoundPerson {
     pub person: Person,
     /// True if it is everybody in the store: the people of all orders, deliveries and occurrences.
     pub(super) is_everyone: bool,
+    /// Where it is everybody, the person of each of the orders: a row is searched for its own, not for all of them.
+    pub(super) by_order: BTreeMap<String, Person>,
     /// The identifiers that an operator typed, if they led to the orders.
     pub asked: Vec<Identifier>,
 }
@@ -150,6 +152,19 @@ impl Erasures<'_> {
 }
 
 impl FoundPerson {
+    /// Adds an order of everybody's.
+    pub(super) fn learn_of_one(&mut self, row: &Row) -> Result<(), Error> {
+        let number = row.text(0)?;
+        self.by_order.insert(number.clone(), person_of(row)?);
+        self.orders.insert(number);
+        Ok(())
+    }
+
+    /// Returns the person to search for in rows of an order.
+    pub(super) fn person_of(&self, order: &str) -> &Person {
+        self.by_order.get(order).unwrap_or(&self.person)
+    }
+
     /// Adds an order; returns its person.
     pub(super) fn learn(&mut self, row: &Row) -> Result<Person, Error> {
         let person = person_of(row)?;
