@@ -14,6 +14,7 @@ pub mod campaign;
 pub mod clock;
 pub mod containment;
 pub mod conversation;
+pub mod doubled_names;
 pub mod fault;
 pub mod financial;
 pub mod fiscal;

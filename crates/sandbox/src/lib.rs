@@ -165,7 +165,7 @@ pub use control::{
     },
 };
 pub use error::Error;
-pub use faults::{Fault, FaultRule};
+pub use faults::{Fault, FaultRule, Spoil};
 pub use journal::{JournalEntry, JournalQuery};
 pub use limit::Window;
 pub use openapi::openapi;

@@ -22,7 +22,7 @@ use crate::{
     call::Call,
     clock,
     control::{endpoint::PREFIX, endpoints},
-    faults::injection::inject,
+    faults::injection::{inject, spoil},
     home_page,
     journal::PendingEntry,
     limit::Verdict,
@@ -114,7 +114,8 @@ async fn routed(
         Ok(admission) => admission,
         Err(refused) => return Ok(respond(*refused, false)),
     };
-    let fault = world.faults.of(request.uri().path(), || route.template());
+    let path = request.uri().path().to_owned();
+    let fault = world.faults.of(&path, || route.template());
     let Admission { token, limits } = admission;
     if let Some(token) = &token {
         entry.set_store(token.store);
@@ -127,6 +128,7 @@ async fn routed(
             Err(refusal) => Err(refusal),
         };
         let mut answer = result.unwrap_or_else(Answer::from);
+        spoil(world, &path, || route.template(), &mut answer);
         if answer.status == 429 {
             world.counters.rate_limited();
         }

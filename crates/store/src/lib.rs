@@ -73,7 +73,7 @@ pub use mirror::{
     failures::Failure,
     label_folder::{Draft, Finished, LabelFolder},
     listen::ChangeWatch,
-    mirrored_values::{OrderStatus, ProductLevels},
+    mirrored_values::{KnownOrder, OrderStatus, ProductLevels},
     missing::Missing,
     orders::OrderWrite,
     page::{Known, PageTx},

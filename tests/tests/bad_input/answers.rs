@@ -140,32 +140,18 @@ async fn an_order_that_fails_again_keeps_its_old_row() {
 }
 
 #[tokio::test]
-async fn an_order_whose_detail_lies_keeps_its_rows_and_is_read_again_until_it_is_true() {
-    let shop = Shop::open(Order::many(5)).await;
+async fn an_order_whose_listing_row_alone_has_a_status_is_read_again_until_its_detail_has_one() {
+    let mut order = Order::ordinary("P00001");
+    order.detail["status"] = Value::Null;
+    let shop = Shop::open(vec![order]).await;
     let installation = one_shop(Kind::Sqlite, &shop).await;
-    installation.resync(&[]).await.expect(0);
-    let mirror = installation.mirror().await;
-    let before = mirror.contents().await;
-    shop.change(|orders| {
-        let changed = &mut orders[2];
-        (changed.row["status"], changed.detail["status"]) = (json!("preparing"), json!("preparing"));
-    });
-    for (field, lie) in [("items", Value::Null), ("items", json!([])), ("status", json!({"value": "paid"}))] {
-        let mut detail = Order::ordinary("P00003").detail;
-        detail[field] = lie;
-        let path = format!("{ORDERS}/P00003");
-        shop.rule(move |call| (call.path == path).then(|| Reply::success(&detail)));
-        let run = installation.resync(&[]).await.expect(3).says("P00003");
-        assert_eq!((run.count("orders", "failed"), run.count("orders", "gone")), (1, 0));
-        assert_eq!(mirror.contents().await, before, "{field}");
-        assert_eq!(mirror.live("order_items").await, 5, "{field}");
-        let kept = mirror.rows("sync_failures").await;
-        assert_eq!((kept[0]["key"].as_str(), kept[0]["code"].as_str()), ("P00003", "unexpected"));
-    }
-    shop.rule(|_| None);
+    let run = installation.resync(&[]).await.expect(3).says("P00001");
+    assert_eq!((run.count("orders", "changed"), run.count("orders", "failed")), (0, 1));
+    shop.change(|orders| orders[0].detail["status"] = json!("paid"));
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!((run.count("orders", "changed"), run.count("orders", "failed")), (1, 0));
-    assert_eq!(mirror.rows("sync_failures").await.len(), 0);
+    let rows = installation.mirror().await.rows("orders").await;
+    assert_eq!(rows[0]["status"].as_str(), "paid");
 }
 
 // withstands: F069

@@ -43,6 +43,8 @@ pub struct ListedRow {
     pub hash: ContentHash,
     /// The row as received.
     pub text: String,
+    /// Whether it says a status.
+    pub has_status: bool,
 }
 
 /// Pagination, as far as the server states it.
@@ -79,7 +81,10 @@ pub(crate) fn parse(
             key_of(row)
         });
         match key {
-            Ok(Some(key)) => page.rows.push(ListedRow { key, hash, text: row.get().to_owned() }),
+            Ok(Some(key)) => {
+                let (text, has_status) = (row.get().to_owned(), has_status(row));
+                page.rows.push(ListedRow { key, hash, text, has_status });
+            }
             Ok(None) => page.rows_without_id += 1,
             Err(panicked) => {
                 page.rows_without_id += 1;
@@ -88,6 +93,11 @@ pub(crate) fn parse(
         }
     }
     Ok(page)
+}
+
+/// Whether a row has a `status` that is a text.
+fn has_status(row: &RawValue) -> bool {
+    member(row, "status").is_some_and(|status| status.get().starts_with('"') && status.get() != r#""""#)
 }
 
 /// Splits a listing into its rows and its pagination.
@@ -273,6 +283,23 @@ mod tests {
             told,
         );
         check(rows, PageMeta::default());
+    }
+
+    #[test]
+    fn a_row_says_a_status_where_that_is_a_text() {
+        for (status, expected) in [
+            (r#","status":"paid""#, true),
+            (r#","status":"teleported""#, true),
+            (r#","status":"""#, false),
+            (r#","status":null"#, false),
+            (r#","status":{"value":"paid"}"#, false),
+            (r#","order":{"status":"paid"}"#, false),
+            ("", false),
+        ] {
+            let body = format!(r#"{{"data":[{{"id":"a"{status}}}]}}"#);
+            let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
+            assert_eq!(page.rows[0].has_status, expected, "{body}");
+        }
     }
 
     #[test]

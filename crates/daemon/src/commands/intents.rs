@@ -10,6 +10,7 @@ use std::{io::IsTerminal as _, path::Path, time::Duration};
 
 use espelho_model::{
     StoreKey,
+    doubled_names::doubled_name,
     push::{CommandKind, PushState},
     text,
     text::{Arg, Locale},
@@ -298,6 +299,9 @@ fn orders(command: &OrdersCommand) -> Result<(Deed, Intent), Refusal> {
     match command {
         OrdersCommand::Advance { number, status, data, .. } => {
             check::status(status)?;
+            if let Some(field) = data.as_deref().and_then(doubled_name) {
+                return Err(Refusal::new("usage", text!("value-doubled-field", field = field)));
+            }
             let data = match data {
                 Some(text) => serde_json::from_str(text).map_err(|error| {
                     Refusal::new("usage", text!("wishes-no-json", problem = error.to_string()))

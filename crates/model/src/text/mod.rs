@@ -138,6 +138,14 @@ impl Text {
         &self.id
     }
 
+    /// Returns an argument that is an amount in reais.
+    pub fn money(&self, name: &str) -> Option<Decimal> {
+        match self.args.get(name)? {
+            Arg::Money(amount) => Some(*amount),
+            _ => None,
+        }
+    }
+
     /// Returns whether the catalogue has the message.
     pub fn is_known(&self) -> bool {
         catalogue::has(&self.id)

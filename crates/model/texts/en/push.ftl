@@ -27,7 +27,7 @@ push-unknown-sku-command = No product of this store has the SKU { $sku }.
 
 # Stock
 push-too-many-to-zero = { $zeroes } of { $above } stock levels would go to zero at once.
-    .next = If that is not meant, correct erp_stock; if it is, all at once: { $release_all }; only this one: espelho release { $row }
+    .next = If that is not meant, correct what the ERP wrote; if it is, all at once: { $release_all }; only this one: espelho release { $row }
 push-unknown-location = The store has no location { $location }.
     .next = See the table stock_locations and correct location_id.
 push-oversold = { $reserved } are reserved for buyers, and only { $quantity } are in stock.
@@ -122,6 +122,6 @@ push-many-listings = More than { $most } listings created within an hour.
 
 # The preview (espelho plan)
 push-plan-held = Held: { $why }
-push-plan-nothing = Nothing to send.
+push-plan-nothing = Nothing to send if the marketplace shows what the mirror shows; without a reading of late, the level is read before.
 push-plan-unless = Unless it is so already, or the marketplace does not allow it then.
 push-plan-depends = What is sent depends on what is read then.

@@ -27,7 +27,7 @@ push-unknown-sku-command = Nenhum produto desta loja tem o SKU { $sku }.
 
 # Estoque
 push-too-many-to-zero = { $zeroes } de { $above } saldos iriam a zero de uma vez.
-    .next = Se não for isso, corrija erp_stock; se for, todos de uma vez: { $release_all }; só este: espelho release { $row }
+    .next = Se não for isso, corrija o que o ERP gravou; se for, todos de uma vez: { $release_all }; só este: espelho release { $row }
 push-unknown-location = A loja não tem o local { $location }.
     .next = Veja a tabela stock_locations e corrija location_id.
 push-oversold = Há { $reserved } reservados para clientes e só { $quantity } em estoque.
@@ -122,6 +122,6 @@ push-many-listings = Mais de { $most } anúncios criados em uma hora.
 
 # A prévia (espelho plan)
 push-plan-held = Retido: { $why }
-push-plan-nothing = Nada a enviar.
+push-plan-nothing = Nada a enviar se o marketplace mostrar o mesmo que o espelho; sem leitura recente, o saldo é lido antes.
 push-plan-unless = Só se ainda não estiver assim, e se o marketplace permitir na hora.
 push-plan-depends = O que vai depende do que for lido na hora.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-use super::{ALWAYS, Fault, FaultRule, thousandths};
+use super::{ALWAYS, Fault, FaultRule, Spoil, thousandths};
 use crate::{
     answer::Answer,
     call::Call,
@@ -19,8 +20,9 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
         concat!(
             r#"spoils answers (status, html, too_many, kill_token, page_shift, unknown_enums, "#,
             r#"extra_fields, content_type, truncate_body, reset_before, reset_after, stall, html200, "#,
-            r#"raw_json): {"route": "GET /api/products", "times": 2, "probability": 1.0, "kind": "html", "#,
-            r#""code": 503}"#
+            r#"raw_json, and spoil, which puts a "value", or none, where the JSON pointer "at" leads, "#,
+            r#"such as "/data/stock/*/quantity", about one "key" or all): "#,
+            r#"{"route": "GET /api/products", "times": 2, "probability": 1.0, "kind": "html", "code": 503}"#
         ),
         add,
     ),
@@ -73,6 +75,17 @@ enum Kind {
     ContentType {
         content_type: String,
     },
+    Spoil {
+        at: String,
+        #[serde(default, deserialize_with = "given")]
+        value: Option<Value>,
+        key: Option<String>,
+    },
+}
+
+/// Tells a null that is given from a value that is left out.
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
 }
 
 fn json_type() -> String {
@@ -98,6 +111,7 @@ impl From<Kind> for Fault {
             Kind::UnknownEnums => Self::UnknownEnums,
             Kind::ExtraFields => Self::ExtraFields,
             Kind::ContentType { content_type } => Self::ContentType(content_type),
+            Kind::Spoil { at, value, key } => Self::Spoil(Spoil { at, value, key }),
         }
     }
 }
@@ -110,6 +124,11 @@ fn add(call: &Call) -> Result<Answer, Refusal> {
         && !(200..=599).contains(code)
     {
         return Err(Refusal::Invalid(FieldErrors::one("code", "O campo code deve estar entre 200 e 599.")));
+    }
+    if let Kind::Spoil { at, .. } = &kind
+        && !at.starts_with('/')
+    {
+        return Err(Refusal::Invalid(FieldErrors::one("at", "O campo at deve começar com /.")));
     }
     control(call).faults().add_sometimes(FaultRule { route, times, kind: kind.into() }, of_thousand);
     done(true)

@@ -51,6 +51,15 @@ pub(crate) async fn inject(
     Ok(respond(answer, false))
 }
 
+/// Lets the answer to a request lie where rules say so. Errors stay as they are.
+pub(crate) fn spoil(world: &World, path: &str, template: impl Fn() -> String, answer: &mut Answer) {
+    if is_success(answer)
+        && let Some(body) = world.faults.spoiled(path, template, &answer.body)
+    {
+        answer.body = body;
+    }
+}
+
 /// The faults that leave the work undone.
 fn instead_of_work(world: &World, token: Option<&Token>, fault: Fault) -> Answer {
     match fault {
@@ -81,10 +90,14 @@ fn shift(world: &Arc<World>, token: Option<&Token>) {
 
 /// Errors stay as they are: what a client reads of them is their code.
 fn rewritten(mut answer: Answer, rewrite: fn(&[u8]) -> Vec<u8>) -> Answer {
-    if answer.status < 300 && answer.content_type == "application/json" {
+    if is_success(&answer) {
         answer.body = rewrite(&answer.body);
     }
     answer
+}
+
+fn is_success(answer: &Answer) -> bool {
+    answer.status < 300 && answer.content_type == "application/json"
 }
 
 fn typed(mut answer: Answer, content_type: &str) -> Answer {

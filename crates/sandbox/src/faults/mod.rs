@@ -5,10 +5,12 @@ pub(crate) mod control_endpoints;
 pub(crate) mod injection;
 pub(crate) mod rewrite;
 mod rules;
+mod spoil;
 
 use std::time::Duration;
 
 pub(crate) use self::rules::{ALWAYS, Rules, thousandths};
+pub use self::spoil::Spoil;
 
 /// A rule that spoils the answers of some requests.
 ///
@@ -18,7 +20,8 @@ pub(crate) use self::rules::{ALWAYS, Rules, thousandths};
 pub struct FaultRule {
     /// A part of the path, or of the route's template (`GET /api/v1/sellers/orders/{id}`), that the rule applies to.
     pub route: String,
-    /// How many requests it spoils before it is spent; `None` spoils until the rules are cleared.
+    /// How many requests it spoils before it is spent; `None` spoils until the rules are cleared. A lie
+    /// ([`Fault::Spoil`]) counts the answers in which it finds its place.
     pub times: Option<u32>,
     /// The fault.
     pub kind: Fault,
@@ -64,6 +67,8 @@ pub enum Fault {
     ExtraFields,
     /// Answers as usual, but under another media type.
     ContentType(String),
+    /// Answers as usual, but one field lies. Lies strike beside each other and beside another fault.
+    Spoil(Spoil),
 }
 
 /// The rules about answers.
@@ -72,6 +77,26 @@ pub(crate) type Faults = Rules<Fault>;
 impl Faults {
     /// The fault of the first rule that matches a path or its template, which is spent by one.
     pub(crate) fn of(&self, path: &str, template: impl Fn() -> String) -> Option<Fault> {
-        self.take(|part| path.contains(part) || template().contains(part))
+        self.take(|part, fault| !matches!(fault, Fault::Spoil(_)) && is_route(part, path, &template))
     }
+
+    /// The body of an answer with every lie that finds its place in it; each is spent by one. `None` without any.
+    pub(crate) fn spoiled(&self, path: &str, template: impl Fn() -> String, body: &[u8]) -> Option<Vec<u8>> {
+        let mut spoiled: Option<Vec<u8>> = None;
+        self.take_each(
+            |part, fault| matches!(fault, Fault::Spoil(_)) && is_route(part, path, &template),
+            |fault| {
+                let Fault::Spoil(lie) = fault else { return false };
+                let Some(body) = lie.applied(path, spoiled.as_deref().unwrap_or(body)) else { return false };
+                spoiled = Some(body);
+                true
+            },
+        );
+        spoiled
+    }
+}
+
+/// Whether a rule's route is a part of a path or of its template.
+fn is_route(part: &str, path: &str, template: impl Fn() -> String) -> bool {
+    path.contains(part) || template().contains(part)
 }

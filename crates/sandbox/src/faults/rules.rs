@@ -71,23 +71,48 @@ impl<K> Rules<K> {
     }
 }
 
+impl<K> Rule<K> {
+    /// Uses it up by one; true where that was its last time.
+    fn spend(&mut self) -> bool {
+        let Some(times) = &mut self.times else { return false };
+        *times -= 1;
+        *times == 0
+    }
+}
+
+impl<K> Rules<K> {
+    /// Tries every rule that matches and whose probability hits, the oldest first; each that strikes is used up by one.
+    pub(crate) fn take_each(&self, matches: impl Fn(&str, &K) -> bool, mut strikes: impl FnMut(&K) -> bool) {
+        if self.is_empty() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let State { rules, random } = &mut *state;
+        rules.retain_mut(|rule| {
+            let has_struck = matches(&rule.part, &rule.kind)
+                && random.chance(u64::from(rule.of_thousand))
+                && strikes(&rule.kind);
+            !(has_struck && rule.spend())
+        });
+        self.count.store(rules.len(), Relaxed);
+    }
+}
+
 impl<K: Clone> Rules<K> {
     /// The fault of the first rule that matches and whose probability hits; it uses the rule up by one.
-    pub(crate) fn take(&self, matches: impl Fn(&str) -> bool) -> Option<K> {
+    pub(crate) fn take(&self, matches: impl Fn(&str, &K) -> bool) -> Option<K> {
         if self.is_empty() {
             return None;
         }
         let mut state = self.state.lock();
         let State { rules, random } = &mut *state;
-        let strikes = |rule: &Rule<K>| matches(&rule.part) && random.chance(u64::from(rule.of_thousand));
+        let strikes =
+            |rule: &Rule<K>| matches(&rule.part, &rule.kind) && random.chance(u64::from(rule.of_thousand));
         let at = rules.iter().position(strikes)?;
         let kind = rules[at].kind.clone();
-        if let Some(times) = &mut rules[at].times {
-            *times -= 1;
-            if *times == 0 {
-                rules.remove(at);
-                self.count.store(rules.len(), Relaxed);
-            }
+        if rules[at].spend() {
+            rules.remove(at);
+            self.count.store(rules.len(), Relaxed);
         }
         Some(kind)
     }
@@ -101,9 +126,33 @@ mod tests {
     fn a_rule_strikes_so_many_times_and_is_spent() {
         let rules = Rules::default();
         rules.add("order".to_owned(), Some(2), ALWAYS, 7);
-        assert_eq!(rules.take(|part| part == "shipment"), None);
-        let struck: Vec<_> = (0..3).map(|_| rules.take(|part| part == "order")).collect();
+        assert_eq!(rules.take(|part, _| part == "shipment"), None);
+        let struck: Vec<_> = (0..3).map(|_| rules.take(|part, _| part == "order")).collect();
         assert_eq!((struck, rules.is_empty()), (vec![Some(7), Some(7), None], true));
+    }
+
+    #[test]
+    fn rules_that_strike_together_are_spent_each_by_itself() {
+        let rules = Rules::default();
+        for (times, kind) in [(Some(1), 1), (None, 2), (Some(2), 3), (Some(1), 4)] {
+            rules.add("order".to_owned(), times, ALWAYS, kind);
+        }
+        let struck = || {
+            let mut struck = Vec::new();
+            rules.take_each(
+                |part, kind| part == "order" && *kind != 4,
+                |kind| {
+                    struck.push(*kind);
+                    *kind != 3 || struck.len() < 3
+                },
+            );
+            struck
+        };
+        assert_eq!(struck(), [1, 2, 3], "the third finds nothing to strike");
+        assert_eq!(struck(), [2, 3]);
+        assert_eq!(struck(), [2, 3]);
+        assert_eq!(struck(), [2], "and the fourth was never meant");
+        assert!(!rules.is_empty());
     }
 
     #[test]
@@ -111,7 +160,7 @@ mod tests {
         let strikes = |seed| {
             let rules = Rules::seeded(seed);
             rules.add(String::new(), None, 300, ());
-            (0..1000).map(|_| rules.take(|_| true).is_some()).collect::<Vec<_>>()
+            (0..1000).map(|_| rules.take(|_, _| true).is_some()).collect::<Vec<_>>()
         };
         let count = strikes(1).into_iter().filter(|struck| *struck).count();
         assert!((250..350).contains(&count), "{count}");

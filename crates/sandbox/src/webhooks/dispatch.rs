@@ -69,7 +69,7 @@ pub(crate) fn dispatch(world: &Arc<World>, webhook: &Webhook, event: &'static st
     };
     let forged = |with| Delivery { forged_with: Some(with), ..delivery.clone() };
     let outbox = &world.webhooks.outbox;
-    match world.webhooks.faults.take(|part| event.contains(part)) {
+    match world.webhooks.faults.take(|part, _| event.contains(part)) {
         Some(DeliveryFault::Lost) => return,
         Some(DeliveryFault::HeldBack) => return hold_back(world, delivery),
         Some(DeliveryFault::Delayed(seconds)) => {

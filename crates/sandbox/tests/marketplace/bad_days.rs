@@ -1,7 +1,7 @@
 //! Faults of a marketplace that has a bad day, or has moved on.
 
 use crate::support::{Bench, unlimited};
-use espelho_sandbox::{Fault, FaultRule, Options};
+use espelho_sandbox::{Fault, FaultRule, Options, Spoil};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -110,6 +110,38 @@ async fn the_right_body_comes_under_the_wrong_type() {
 }
 
 #[tokio::test]
+async fn lies_strike_where_they_find_their_place_beside_each_other_and_beside_another_fault() {
+    let bench = Bench::start(unlimited()).await;
+    let lie = |at: &str, value: Option<Value>, key: Option<&str>| {
+        Fault::Spoil(Spoil { at: at.to_owned(), value, key: key.map(str::to_owned) })
+    };
+    let path = format!("{ORDERS}?limit=3");
+    let plain = bench.get(&path).await.data();
+    let number = plain[1]["order_number"].as_str().unwrap();
+    bench.control().faults().add(rule(
+        ORDERS,
+        Some(1),
+        lie("/data/*/status", Some(Value::Null), Some(number)),
+    ));
+    bench.control().faults().add(rule(ORDERS, Some(1), lie("/data/*/totals/order", None, None)));
+    bench.get(&format!("{ORDERS}/none")).await.refused(404, "NOT_FOUND");
+    bench.control().faults().add(rule(ORDERS, Some(1), Fault::ContentType("text/plain".to_owned())));
+    let reply = bench.get(&path).await;
+    assert_eq!(reply.headers["content-type"], "text/plain");
+    let spoiled = reply.data();
+    for (was, is) in plain.as_array().unwrap().iter().zip(spoiled.as_array().unwrap()) {
+        let mut expected = was.clone();
+        expected["totals"].as_object_mut().unwrap().remove("order");
+        if was["order_number"] == number {
+            expected["status"] = Value::Null;
+        }
+        assert_eq!(*is, expected);
+    }
+    assert!(!bench.control().faults().has_any());
+    assert_eq!(bench.get(&path).await.data(), plain);
+}
+
+#[tokio::test]
 async fn a_probability_spoils_the_same_requests_for_the_same_seed() {
     let mut seen = Vec::new();
     for _ in 0..2 {
@@ -139,6 +171,8 @@ async fn every_kind_can_be_asked_for_with_a_lever() {
         (json!({"kind": "status", "code": 418, "body": "chá"}), 418),
         (json!({"kind": "stall", "ms": 1}), 200),
         (json!({"kind": "html200"}), 200),
+        (json!({"kind": "spoil", "at": "/success", "value": null}), 200),
+        (json!({"kind": "spoil", "at": "/success"}), 200),
         (json!({"kind": "raw_json", "json": "{}"}), 200),
         (json!({"kind": "kill_token"}), 401),
     ] {
@@ -157,4 +191,6 @@ async fn every_kind_can_be_asked_for_with_a_lever() {
         .pull(Method::POST, "faults", &json!({"kind": "html200", "probability": -1}))
         .await
         .refused(422, "VALIDATION_ERROR");
+    let nowhere = json!({"kind": "spoil", "at": "success"});
+    bench.pull(Method::POST, "faults", &nowhere).await.refused(422, "VALIDATION_ERROR");
 }

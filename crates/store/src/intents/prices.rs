@@ -32,6 +32,9 @@ pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', 
     = NULL, \
     said = NULL, updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
 
+/// Stands in a release before the price that was shown.
+pub(crate) const SHOWN: &str = " = ";
+
 /// A product with open desired prices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceIntent {
@@ -73,6 +76,14 @@ impl TierIntent {
             (Some(price), None) => price.clone(),
             (None, Some(percent)) => format!("-{percent} %"),
             (None, None) => String::new(),
+        }
+    }
+
+    /// Splits a release into the value of its row, and the price that was shown to the person who released it.
+    pub fn parts_of_release(release: &str) -> (&str, Option<Decimal>) {
+        match release.rsplit_once(SHOWN) {
+            Some((value, price)) => (value, exact(price)),
+            None => (release, None),
         }
     }
 

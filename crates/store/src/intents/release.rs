@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
     push::PushState,
+    text::Text,
     time::{fixed_width, serialize_fixed_width},
 };
 use serde::Serialize;
@@ -13,6 +14,7 @@ use serde::Serialize;
 use super::{
     answers::answered,
     commands::{BY_KEY, command},
+    prices::SHOWN,
 };
 use crate::{
     Error,
@@ -28,7 +30,7 @@ pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) AS value FRO
 /// The same text as [`TierIntent::value`](super::prices::TierIntent::value).
 pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT) || \
     COALESCE(' -' || CAST(discount_percent AS TEXT) || ' %', ''), \
-    '-' || CAST(discount_percent AS TEXT) || ' %') AS value \
+    '-' || CAST(discount_percent AS TEXT) || ' %') AS value, CAST(said AS TEXT) AS said \
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 /// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
@@ -342,7 +344,8 @@ fn comparable_time(row: &Row) -> Option<DateTime<Utc>> {
     at.filter(|at| written.is_none_or(|written| written == fixed_width(*at)))
 }
 
-/// Returns a row's desired value as text, which a release compares.
+/// Returns a row's desired value as text, which a release compares. That of a price is followed by the price that its
+/// guard showed: beside a discount it changes with the base price.
 async fn value_in(intent: IntentKind, tx: &mut Tx, store: &str, key: &str) -> Result<String, Error> {
     let sql = match intent {
         IntentKind::Stock => STOCK_VALUE,
@@ -355,5 +358,15 @@ async fn value_in(intent: IntentKind, tx: &mut Tx, store: &str, key: &str) -> Re
         let command = rows.first().map(command).transpose()?;
         return Ok(command.map(|command| command.fingerprint()).unwrap_or_default());
     }
-    Ok(rows.first().map(|row| row.optional_text("value")).transpose()?.flatten().unwrap_or_default())
+    let Some(row) = rows.first() else { return Ok(String::new()) };
+    let value = row.optional_text("value")?.unwrap_or_default();
+    if intent == IntentKind::Stock {
+        return Ok(value);
+    }
+    let said = row.optional_foreign_text("said")?;
+    let shown = said.and_then(|said| serde_json::from_str::<Text>(&said).ok()?.money("price"));
+    Ok(match shown {
+        Some(shown) => format!("{value}{SHOWN}{shown}"),
+        None => value,
+    })
 }

@@ -10,6 +10,8 @@ use crate::{Error, mirror::Lookups};
 
 pub(crate) const STATUS: &str =
     "SELECT status, updated_at FROM orders WHERE store = $1 AND order_number = $2";
+pub(crate) const ORDER: &str = "SELECT status IS NOT NULL, total_order IS NOT NULL, EXISTS (SELECT 1 FROM order_items i \
+    WHERE i.store = $1 AND i.order_number = $2 AND i.gone_at IS NULL) FROM orders WHERE store = $1 AND order_number = $2";
 pub(crate) const PRODUCT: &str =
     "SELECT CAST(quantity AS TEXT), CAST(price AS TEXT) FROM products WHERE store = $1 AND id = $2";
 pub(crate) const ORDERS: &str = "SELECT order_number, CAST(raw AS TEXT) FROM orders WHERE store = $1 AND gone_at IS \
@@ -17,6 +19,17 @@ pub(crate) const ORDERS: &str = "SELECT order_number, CAST(raw AS TEXT) FROM ord
 
 /// The status of an order and its `updated_at`.
 pub type OrderStatus = (Option<String>, Option<DateTime<Utc>>);
+
+/// Which values are known of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownOrder {
+    /// Whether its status is known.
+    pub has_status: bool,
+    /// Whether its total is known.
+    pub has_total: bool,
+    /// Whether it has lines.
+    pub has_lines: bool,
+}
 
 /// The values that events carry of a product: its physical stock and its base price.
 pub type ProductLevels = (Option<Decimal>, Option<Decimal>);
@@ -30,6 +43,17 @@ impl Lookups<'_> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read an order's status", STATUS, values).await?;
         rows.first().map_or(Ok((None, None)), |row| Ok((row.optional_text(0)?, row.optional_time(1)?)))
+    }
+
+    /// Returns which values the mirror has of an order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn known_order(self, store: &StoreKey, order: &OrderNumber) -> Result<KnownOrder, Error> {
+        let values = vec![store.as_str().into(), order.as_str().into()];
+        let rows = self.database.fetch("read what is known of an order", ORDER, values).await?;
+        let Some(row) = rows.first() else { return Ok(KnownOrder::default()) };
+        Ok(KnownOrder { has_status: row.truth(0)?, has_total: row.truth(1)?, has_lines: row.truth(2)? })
     }
 
     /// The mirrored stock and price of a product.

@@ -33,6 +33,9 @@ pub(super) enum Cause {
     Api(ApiError),
     /// The marketplace reports that the order does not exist.
     Denied(ApiError),
+    /// The order's detail is not believed. It is read again as often as one that does not show a
+    /// delivery's state yet.
+    Unbelieved(ApiError),
     /// The database did not take it.
     Store(StoreError),
     /// Another task wrote the row meanwhile, or a delivery reported the entity.
@@ -52,10 +55,11 @@ impl From<StoreError> for Cause {
 }
 
 impl Cause {
-    /// Converts the refusal of an order itself: for its sub-resources, a 404 may only mean that there is none yet.
+    /// Converts the error of an order itself: for its sub-resources, a 404 may only mean that there is none yet.
     fn of_order(self) -> Self {
         match self {
             Self::Api(error) if error.is_absent() => Self::Denied(error),
+            Self::Api(error @ ApiError::Unexpected { .. }) => Self::Unbelieved(error),
             other => other,
         }
     }
@@ -151,6 +155,12 @@ impl<'c> EntityReader<'c> {
             }
             false => None,
         };
+        if let Some(fetched) = &order {
+            let doubt = OrdersPull::doubt(self.context, &fetched.detail, request.has_listed_status).await?;
+            if let Some(error) = doubt {
+                return Err(Cause::Unbelieved(error));
+            }
+        }
         let (before, mirrored_at) =
             self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);

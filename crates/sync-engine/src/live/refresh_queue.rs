@@ -17,6 +17,9 @@ use tokio::sync::{Notify, futures::Notified};
 
 /// The queue length at which a sweep adds nothing more.
 const CROWDED: usize = 200;
+/// The longest wait of rotation work for one sweep for orders. A listing that does not answer is requested until it
+/// does, and details may answer meanwhile.
+const LONGEST_ROTATION_WAIT: Duration = Duration::from_secs(60);
 /// Deliveries that may wait in the queue; the others wait on disk.
 const MOST_DELIVERIES: usize = 10_000;
 
@@ -32,8 +35,8 @@ pub(super) struct RefreshQueue<'c> {
 struct State {
     queue: Queue,
     batches: Batches,
-    /// Whether a sweep for orders is running.
-    is_sweeping_orders: bool,
+    /// Until when rotation work waits, because a sweep for orders is running.
+    rotation_waits_until: Duration,
     /// Whether the current sweep queues nothing, because too much is waiting already.
     is_crowded: bool,
 }
@@ -109,9 +112,14 @@ impl<'c> RefreshQueue<'c> {
         None
     }
 
-    /// Keeps rotation work waiting while a sweep for orders runs: they share the rate, and none of it is urgent.
+    /// Keeps rotation work waiting while a sweep for orders runs, but not for ever: they share the rate, and none of it
+    /// is urgent.
     pub(super) fn keep_rotation_waiting(&self, is_sweeping_orders: bool) {
-        self.state().is_sweeping_orders = is_sweeping_orders;
+        let until = match is_sweeping_orders {
+            true => self.clock.monotonic() + LONGEST_ROTATION_WAIT,
+            false => Duration::ZERO,
+        };
+        self.state().rotation_waits_until = until;
         if !is_sweeping_orders {
             self.changed.notify_waiters();
         }
@@ -130,15 +138,20 @@ impl<'c> RefreshQueue<'c> {
 
     /// Returns when the next entity of a worker pool is due.
     pub(super) fn next_due(&self, urgency: Urgency) -> Option<Duration> {
+        let now = self.clock.monotonic();
         let state = self.state();
-        state.queue.next_due(state.served(urgency))
+        let served = state.served(urgency, now);
+        let due = state.queue.next_due(served);
+        let waiting = state.queue.next_due(urgency).filter(|_| served != urgency);
+        let waiting = waiting.map(|at| at.max(state.rotation_waits_until));
+        due.into_iter().chain(waiting).min()
     }
 
     /// Returns the next work of a worker pool, if any is due.
     pub(super) fn take(&self, urgency: Urgency) -> Option<Work> {
         let now = self.clock.monotonic();
         let mut state = self.state();
-        let served = state.served(urgency);
+        let served = state.served(urgency, now);
         state.queue.take(now, served)
     }
 
@@ -198,9 +211,9 @@ impl<'c> RefreshQueue<'c> {
 
 impl State {
     /// Returns the urgency that a worker pool serves now.
-    fn served(&self, urgency: Urgency) -> Urgency {
+    fn served(&self, urgency: Urgency, now: Duration) -> Urgency {
         match urgency {
-            Urgency::Swept if self.is_sweeping_orders => Urgency::Found,
+            Urgency::Swept if now < self.rotation_waits_until => Urgency::Found,
             other => other,
         }
     }

@@ -75,6 +75,11 @@ impl<'c> Refresher<'c> {
                 let ended = self.after_denial(&entity, &request, is_last, &error).await?;
                 (ended, Some(Problem::from_api(&error)))
             }
+            Err(Cause::Unbelieved(error)) => {
+                tracing::warn!(store = %self.context.key, ?entity, %error, "an order's detail is not believed");
+                self.rows.note_failure(&entity, error.code(), error.text()).await;
+                (Ended::NotYet, Some(Problem::from_api(&error)))
+            }
             Err(Cause::Api(error)) => {
                 let ended = self.after_api_error(&entity, &request, is_last, &error).await?;
                 (ended, Some(Problem::from_api(&error)))

@@ -15,6 +15,7 @@ pub mod label_files;
 pub mod last_page;
 pub mod listed;
 pub mod load;
+pub mod lost_values;
 pub mod missing;
 pub mod notices;
 pub mod open_orders;

@@ -46,7 +46,8 @@ mod tests {
     use super::*;
 
     fn row(key: &str, listing: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::of(listing.as_bytes()), text: listing.into() }
+        let hash = ContentHash::of(listing.as_bytes());
+        ListedRow { key: key.into(), hash, text: listing.into(), has_status: false }
     }
 
     fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {

@@ -108,6 +108,8 @@ pub struct RefreshRequest {
     pub expected: Option<Expected>,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
+    /// Whether that row says a status.
+    pub has_listed_status: bool,
     /// When the first event about it happened, as far as known.
     pub reported_at: Option<DateTime<Utc>>,
     /// Which worker pool reads it.
@@ -148,6 +150,7 @@ impl RefreshRequest {
             (one, other) => one.or(other),
         };
         self.listing_hash = other.listing_hash.or(self.listing_hash);
+        self.has_listed_status |= other.has_listed_status;
         self.reported_at = [self.reported_at, other.reported_at].into_iter().flatten().min();
         self.urgency = self.urgency.min(other.urgency);
         self.ids.extend(other.ids);
@@ -300,12 +303,14 @@ mod tests {
         let swept = RefreshRequest {
             subresources: BTreeSet::from([Subresource::Events]),
             listing_hash: hash,
+            has_listed_status: true,
             ..RefreshRequest::default()
         };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
             assert_eq!(both.subresources, BTreeSet::from([Subresource::Order]));
             assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
             assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
+            assert!(both.has_listed_status);
         }
     }
 }

@@ -22,6 +22,8 @@ use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusa
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Op, PageTx};
 
+use crate::StoreContext;
+
 pub use options::PassOptions;
 pub use orders::OrdersPull;
 pub use pass::run_pass;
@@ -54,6 +56,17 @@ pub trait Pull: Send + Sync {
 
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
+
+    /// Returns why a detail is not believed beside what the mirror and its listing row say, if so.
+    /// `is_listed_with_status` means that the listing row has a status.
+    fn doubt(
+        context: &StoreContext,
+        detail: &Self::Detail,
+        is_listed_with_status: bool,
+    ) -> impl Future<Output = Result<Option<ApiError>, StoreError>> + Send {
+        let _ = (context, detail, is_listed_with_status);
+        std::future::ready(Ok(None))
+    }
 
     /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them.
     fn edited(

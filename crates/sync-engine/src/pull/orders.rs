@@ -4,12 +4,18 @@ use std::collections::HashSet;
 
 use chrono::{Days, NaiveDate};
 use espelho_api_client::{
-    Client, Error as ApiError, ListPage, error::Refusal, resources::orders::OrderQuery,
+    Client, Error as ApiError, ListPage,
+    error::Refusal,
+    resources::orders::{OrderQuery, read},
 };
 use espelho_model::{OrderNumber, fault, order::Order, sync::Resource, text};
 use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
 use super::{Fetched, Pull, RowWrite};
+use crate::{
+    StoreContext,
+    plan::lost_values::{lost_value, may_have_lost_one},
+};
 
 /// Rows per page. The document gives a default of 20 and no maximum. If a server refuses or cuts it, the pass follows.
 const LIMIT: u32 = 100;
@@ -91,6 +97,23 @@ impl Pull for OrdersPull {
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
+    }
+
+    async fn doubt(
+        context: &StoreContext,
+        order: &Order,
+        is_listed_with_status: bool,
+    ) -> Result<Option<ApiError>, StoreError> {
+        if !may_have_lost_one(order) {
+            return Ok(None);
+        }
+        let mut known = context.store.lookups().known_order(&context.key, &order.number).await?;
+        known.has_status |= is_listed_with_status;
+        Ok(lost_value(order, known).map(|field| ApiError::Unexpected {
+            request: read::request(&order.number).describe(),
+            read: true,
+            problem: format!("an order without {field}, which was known"),
+        }))
     }
 
     async fn edited(tx: &mut PageTx<'_>, rows: &[RowWrite<Order>]) -> Result<HashSet<String>, StoreError> {

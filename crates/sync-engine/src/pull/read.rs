@@ -262,8 +262,8 @@ impl<'c, P: Pull> Reader<'c, P> {
         let mut details = Details::default();
         let mut asking = FuturesUnordered::new();
         let ask = |row: ListedRow| async move {
-            let answer = read_detail(context, pull, &row.key).await;
-            Asked { row, answer }
+            let answer = read_detail(context, pull, &row).await?;
+            Ok::<_, Error>(Asked { row, answer })
         };
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
         let mut left = rows.len() + asking.len();
@@ -271,7 +271,11 @@ impl<'c, P: Pull> Reader<'c, P> {
             let asked = tokio::select! {
                 biased;
                 asked = asking.next() => match asked {
-                    Some(asked) => asked,
+                    Some(Ok(asked)) => asked,
+                    Some(Err(error)) => {
+                        details.ended.get_or_insert(error);
+                        continue;
+                    }
                     None => break,
                 },
                 () = self.context.client.memory().shortage(), if details.holds_memory() => {
@@ -321,18 +325,23 @@ impl<'c, P: Pull> Reader<'c, P> {
     }
 }
 
-/// Reads the detail of a row; one that panics is read once more, and then set aside.
+/// Reads the detail of a row; one that panics is read once more, and then set aside. Fails where the database does not
+/// answer what is known of the row.
 async fn read_detail<P: Pull>(
     context: &StoreContext,
     pull: &P,
-    key: &str,
-) -> Result<Fetched<P::Detail>, Unread> {
+    row: &ListedRow,
+) -> Result<Result<Fetched<P::Detail>, Unread>, Error> {
+    let key = row.key.as_str();
     loop {
         let reading = pull.detail(key).instrument(reading_in_pass(&context.key, P::RESOURCE, key));
-        match context.attempt(Input::of_resource(P::RESOURCE), key, reading).await {
-            Attempt::Ended(answer) => return answer.map_err(Unread::Api),
-            Attempt::Panicked(_) => (),
-            Attempt::SetAside(poison) => return Err(Unread::SetAside(poison)),
-        }
+        let fetched = match context.attempt(Input::of_resource(P::RESOURCE), key, reading).await {
+            Attempt::Ended(Ok(fetched)) => fetched,
+            Attempt::Ended(Err(error)) => return Ok(Err(Unread::Api(error))),
+            Attempt::Panicked(_) => continue,
+            Attempt::SetAside(poison) => return Ok(Err(Unread::SetAside(poison))),
+        };
+        let doubt = P::doubt(context, &fetched.detail, row.has_status).await?;
+        return Ok(doubt.map_or(Ok(fetched), |error| Err(Unread::Api(error))));
     }
 }

@@ -1,7 +1,7 @@
 //! One command while a worker handles it, and what its handler builds from it.
 
 use espelho_api_client::ApiRequest;
-use espelho_model::{push::CommandKind, text::Text};
+use espelho_model::{doubled_names::doubled_name, push::CommandKind, text, text::Text};
 use espelho_store::{Command, Effect, EffectState, NewEffect};
 use serde_json::Value;
 
@@ -41,13 +41,17 @@ impl CommandContext<'_> {
         self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
     }
 
-    /// Returns what is wrong with a field of the data, unless something was carried out already.
-    pub(crate) fn wrong_field(&self, known: &[(&str, FieldType)]) -> Option<Text> {
+    /// Returns what is wrong with a field of the data, unless something was carried out already: that it is there
+    /// twice, or, where the kind's fields are known, that it is none of them or has another type.
+    pub(crate) fn wrong_field(&self, known: Option<&[(&str, FieldType)]>) -> Option<Text> {
         let has_begun = self.effects.iter().any(|effect| effect.state == EffectState::Confirmed);
         if has_begun || self.data.is_null() {
             return None;
         }
-        check_fields(&self.data, known).err()
+        if let Some(field) = doubled_name(&self.command.data) {
+            return Some(text!("value-doubled-field", field = field));
+        }
+        check_fields(&self.data, known?).err()
     }
 
     /// Builds an effect of this command, with the evidence that settles it if its answer is lost.

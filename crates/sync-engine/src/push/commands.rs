@@ -128,7 +128,7 @@ impl<'c> CommandHandlers<'c> {
         if let Some(verdict) = backoff_or_give_up(cx.effects.iter().rev(), self.context.clock.now()) {
             return Ok(verdict);
         }
-        if let Some(problem) = handler.fields().and_then(|fields| cx.wrong_field(fields)) {
+        if let Some(problem) = cx.wrong_field(handler.fields()) {
             return Ok(Verdict::Failed(invalid(problem)));
         }
         match handler.execute(&self.services, &cx).await {

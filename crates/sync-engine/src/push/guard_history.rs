@@ -6,12 +6,14 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_store::{Effect, EffectState};
 
 use crate::{
     Error, StoreContext,
     plan::push::{
         evidence::{Evidence as _, read},
         stock_level::LevelEvidence,
+        stock_movement::{MovementEvidence, empties},
     },
 };
 
@@ -53,12 +55,18 @@ impl<'c> GuardHistory<'c> {
         let (store, key) = (&self.context.store, &self.context.key);
         let since = self.context.clock.now() - GUARD_WINDOW;
         let sets = store.journal().effects_since(key, LevelEvidence::KIND, since).await?;
+        let movements = store.journal().effects_since(key, MovementEvidence::KIND, since).await?;
         let listings = store.journal().effects_since(key, "listing.create", since).await?;
-        let is_zero = |set: &&espelho_store::Effect| {
-            read::<LevelEvidence>(set).is_ok_and(|evidence| evidence.target.is_zero())
+        let is_zero =
+            |set: &&Effect| read::<LevelEvidence>(set).is_ok_and(|evidence| evidence.target.is_zero());
+        let is_emptied = |movement: &&Effect| {
+            movement.state != EffectState::Refuted
+                && read::<MovementEvidence>(movement)
+                    .is_ok_and(|evidence| empties(evidence.before, evidence.delta))
         };
+        let zeroes = sets.iter().filter(is_zero).chain(movements.iter().filter(is_emptied));
         *self.recent() = Recent {
-            zeroes: sets.iter().filter(is_zero).map(|set| (set.key.clone(), set.planned_at)).collect(),
+            zeroes: zeroes.map(|effect| (effect.key.clone(), effect.planned_at)).collect(),
             listings: listings.iter().map(|listing| listing.planned_at).collect(),
             is_loaded: true,
         };
@@ -69,6 +77,11 @@ impl<'c> GuardHistory<'c> {
     pub(super) fn note_zero(&self, key: String) {
         let now = self.context.clock.now();
         self.recent().zeroes.insert(key, now);
+    }
+
+    /// Takes back a level that was counted: it did not go to zero.
+    pub(super) fn forget_zero(&self, key: &str) {
+        self.recent().zeroes.remove(key);
     }
 
     /// Returns how many levels went to zero within the hour.

@@ -129,7 +129,9 @@ fn level(row: &StockIntent, options: &PushOptions) -> PlannedCall {
         }
     };
     if Some(target) == row.mirrored {
+        // A reading of late answers for the marketplace; else the level is read once.
         planned.note = Some(text!("push-plan-nothing"));
+        planned.requests = 1;
         return planned;
     }
     match Quantity::new(target) {

@@ -18,7 +18,6 @@ use super::{
 use crate::{
     Error, StoreContext,
     plan::{
-        guards::PriceHeld,
         push::{
             Message, Settlement, Verdict,
             attempts::backoff_or_give_up,
@@ -26,7 +25,7 @@ use crate::{
             invalid,
             price_rows::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
-                merge_tiers, tier_of, verdicts_after_refusal,
+                is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
             },
             price_step::{self, StepEvidence, is_desired, is_reverted_repeatedly, wish_of},
         },
@@ -96,7 +95,7 @@ impl<'c> PricePusher<'c> {
         let change = PriceChange { mode, current: &current, desired: &tiers, rows: open };
         let holds_row = |row: &TierIntent| {
             let (held, price) = held_by_price_guard(&self.options.guards, floor, row, &change)?;
-            let may_pass = held != PriceHeld::Zero && is_released(&desired.sku, row, &released);
+            let may_pass = is_released_at(&desired.sku, row, &released, &held, price);
             (!may_pass).then(|| held_message(&held, price))
         };
         let held: Vec<Option<Message>> = open.iter().map(holds_row).collect();

@@ -41,8 +41,8 @@ use crate::{
             stock_level::{
                 self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing,
                 ahead_of, check, check_sent, decide, is_to_set_again, is_urgent, last_set, must_be_guarded,
-                settle_unknown, shown_from, shows, target_of_reading, trust, trusted_for, unknown_location,
-                verdict_of_unknown, went_ahead_of,
+                reserved_of, settle_unknown, shown_from, shows, target_of_reading, trust, trusted_for,
+                unknown_location, untold, verdict_of_unknown, went_ahead_of,
             },
             stock_movement::quantity_of,
         },
@@ -59,6 +59,8 @@ const REOPEN_SHARE: u32 = 100;
 const UNREADABLE_PAGES: usize = 10;
 /// The wait of a level for one of our dispatches.
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// The wait of a level for a reserved quantity that the marketplace does not tell.
+const UNTOLD_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// The effects that are searched for dispatches after a start.
 const LATEST_EFFECTS: i64 = 200;
 /// The SKUs whose last dispatch is remembered; beyond them, those of the last day.
@@ -301,7 +303,12 @@ impl<'c> StockPusher<'c> {
                 Ok(now) => now,
                 Err(verdict) => return Ok(verdict),
             };
-            let shown = now.map(|now| (now.quantity, now.reserved_quantity)).unwrap_or_default();
+            // Without it nobody knows which quantity leaves so much available.
+            if basis == Basis::Available && now.as_ref().is_some_and(|now| reserved_of(now).is_none()) {
+                let message = untold(product, &level.location, "reserved_quantity");
+                return Ok(Verdict::Waiting(message, UNTOLD_RECHECK_INTERVAL));
+            }
+            let shown = now.map(|now| (now.quantity, reserved_of(&now))).unwrap_or_default();
             let last = last_set(&effects, clock.now());
             there = shown.0;
             // The mirror has the reading now: the next turn counts the zero and ranks it.
@@ -463,7 +470,7 @@ impl<'c> StockPusher<'c> {
             let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
                 (Some(now), Some(quantity), Some(desired)) => {
                     self.state().unquantified_since.remove(&key_of_level(level));
-                    let reserved = now.reserved_quantity.unwrap_or_default();
+                    let reserved = reserved_of(now).unwrap_or_default();
                     self.verify_level(level, desired, Shown { quantity, reserved }).await?
                 }
                 (Some(_), None, Some(_)) => self.verdict_without_quantity(level),

@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use espelho_sandbox::{Fault, JournalQuery};
+use espelho_store::IntentKind;
 use espelho_sync_engine::plan::guards::Guards;
 use serde_json::json;
 
-use crate::support::{Kind, Rig, STORE, Setup, on_both_databases};
+use crate::support::{Decision, Kind, Rig, STORE, Setup, on_both_databases};
 
 on_both_databases![
     numbers_that_the_erp_gives_itself_are_not_given_again,
@@ -286,6 +287,32 @@ async fn what_was_emptied_before_a_restart_counts_after_it() {
     let command = format!("espelho release stock {}/{} --store {STORE}", goods[2].sku, goods[2].location);
     assert!(held[0].starts_with("held") && held[0].contains(&command), "{held:?}");
     assert_eq!(rig.writes("/stock").len(), 2);
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn movements_that_empty_levels_count_and_are_held_until_somebody_releases_them() {
+    let guards = Guards { zero_max_rows: 2, zero_max_percent: 10.into(), ..Guards::default() };
+    let mut rig = Setup::on(Kind::Sqlite).with(|setup| setup.push.guards = guards).start().await;
+    let goods = rig.goods().await;
+    let all = |at: usize| data_of(&goods[at].location, -goods[at].quantity);
+    rig.set_stock(&goods[0], "0").await;
+    rig.shown("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    assert_eq!(rig.command("stock.adjust", &goods[1].sku, &all(1)).await[0], "done");
+    let id = rig.give("stock.adjust", &goods[2].sku, &all(2)).await;
+    let [state, code, _, hint] = rig.outcome(id, |state| state == "held").await;
+    assert_eq!((state.as_str(), code.as_str()), ("held", "many_to_zero"));
+    assert!(hint.contains(&format!("espelho release command {id}")), "{hint}");
+    assert_eq!(rig.writes("/stock").len(), 2);
+    assert_eq!(rig.command("stock.adjust", &goods[3].sku, &data_of(&goods[3].location, -1)).await[0], "done");
+    rig.kill().await;
+    rig.start().await;
+    rig.decide(IntentKind::Command, &id.to_string(), Decision::Release).await;
+    assert_eq!(rig.outcome(id, |state| state == "done").await[0], "done");
+    assert_eq!(rig.stock_of(&goods[2]).await, 0);
+    rig.set_stock(&goods[4], "0").await;
+    let last = format!("SELECT state AS s FROM erp_stock WHERE sku = '{}'", goods[4].sku);
+    rig.shown(&last, |states| states == ["held"]).await;
     rig.stop().await;
 }
 

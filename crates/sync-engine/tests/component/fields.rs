@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::stage,
-    support::{Kind, Rig, Setup},
+    support::{Kind, Rig, STORE, Setup},
 };
 
 /// What a command is about.
@@ -135,6 +135,23 @@ async fn data_that_cannot_be_carried_out_is_refused_by_its_field_and_nothing_is_
     rig.stop().await;
 }
 
+/// PostgreSQL's `jsonb` keeps the last of two values before anybody sees the first.
+#[tokio::test]
+async fn a_field_that_is_there_twice_is_refused_by_its_name_and_nothing_is_sent() {
+    let mut rig = stage().await;
+    let order = rig.sell("standard", &rig.goods().await[0].sku);
+    let data = r#"{"status":"preparing","status":"cancelled"}"#;
+    rig.write(&format!(
+        "INSERT INTO commands (store, kind, key, data) VALUES ('{STORE}', 'order.status', '{order}', '{data}')"
+    ))
+    .await;
+    let answers = "SELECT state || ' ' || error_code || ' ' || error AS s FROM commands WHERE state <> 'new'";
+    let answers = rig.shown(answers, |answers| answers.len() == 1).await;
+    assert!(answers[0].starts_with("failed invalid_data") && answers[0].contains("“status”"), "{answers:?}");
+    assert_eq!(rig.writes("/api/").len(), 0);
+    rig.stop().await;
+}
+
 /// What a wrong type must never do: pass for an empty text.
 #[tokio::test]
 async fn a_text_of_the_store_page_survives_every_value_of_another_type() {
@@ -175,8 +192,7 @@ async fn data_that_is_no_json_or_too_large_is_refused_on_its_row() {
         ("", "invalid_data"),
     ] {
         rig.write(&format!(
-            "INSERT INTO commands (store, kind, key, data) VALUES ('{}', 'product.update', '{sku}', '{data}')",
-            crate::support::STORE
+            "INSERT INTO commands (store, kind, key, data) VALUES ('{STORE}', 'product.update', '{sku}', '{data}')"
         ))
         .await;
         let id = rig.ask("SELECT CAST(max(id) AS TEXT) FROM commands").await[0].parse().unwrap();

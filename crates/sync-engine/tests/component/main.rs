@@ -15,6 +15,7 @@ mod killed;
 mod kinds;
 mod labels;
 mod levels;
+mod lies;
 mod listings;
 mod live;
 mod loaded;

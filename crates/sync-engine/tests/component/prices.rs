@@ -166,6 +166,34 @@ async fn a_discount_that_is_held_is_released_too(kind: Kind) {
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_release_is_not_for_a_lower_price_than_the_one_that_was_shown() {
+    let guards = Guards { price_max_fall_percent: 50.into(), ..Guards::default() };
+    let mut rig = Setup::on(Kind::Sqlite).with(|setup| setup.push.guards = guards).start().await;
+    let (id, sku, price) = product(&rig, "default", false).await;
+    let data = json!({"price_type": "wholesale", "auto_wholesale_pricing": true});
+    assert_eq!(rig.command("product.update", &sku, &data).await[0], "done");
+    rig.write(&format!(
+        "INSERT INTO erp_prices (store, sku, min_quantity, discount_percent, package_weight, package_height, \
+             package_width, package_length) VALUES ('{STORE}', '{sku}', 5, 60, 1, 2, 3, 4)"
+    ))
+    .await;
+    rig.shown(STATES, |states| states == ["held"]).await;
+    rig.stop().await;
+    rig.decide(IntentKind::Price, &format!("{sku}/5"), Decision::Release).await;
+    // Somebody halves the base price in the portal.
+    let lower: Decimal = format!("{:.2}", price * 0.5).parse().unwrap();
+    assert!(rig.control().products().edit_price(&rig.key(), &id, lower));
+    rig.start().await;
+    rig.shown(STATES, |states| states == ["held"]).await;
+    assert_eq!(rig.writes("/prices").len(), 0);
+    rig.decide(IntentKind::Price, &format!("{sku}/5"), Decision::Release).await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    let now = tiers(&rig, &id).await;
+    assert!((now[1].1 - price * 0.2).abs() < 0.011, "{now:?}");
+    rig.stop().await;
+}
+
 // withstands: F013
 async fn prices_that_the_erp_writes_reach_the_marketplace_tier_by_tier(kind: Kind) {
     let mut rig = Rig::on(kind).await;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use espelho_model::{StoreKey, money::parse_decimal, push::CommandKind, text, text::Text};
+use espelho_model::{
+    StoreKey, doubled_names::doubled_name, money::parse_decimal, push::CommandKind, text, text::Text,
+};
 use espelho_store::{Batch, DesiredPrice, DesiredStock, NewCommand, TakenOrder};
 use rust_decimal::Decimal;
 use serde_json::{Value, json, value::RawValue};
@@ -191,6 +193,9 @@ impl<'a> Fields<'a> {
     fn of(row: &'a RawValue, columns: &[&str]) -> Result<Self, Fault> {
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(row.get())
             .map_err(|_| (None, "not_an_object", text!("http-row-not-object")))?;
+        if let Some(field) = doubled_name(row.get()) {
+            return Err((None, "invalid_data", text!("value-doubled-field", field = query::shown(&field))));
+        }
         match fields.keys().find(|name| !columns.contains(&name.as_str())) {
             Some(unknown) => {
                 let text =

@@ -77,6 +77,19 @@ fn a_row_that_cannot_be_written_is_named_by_its_place_column_and_code() {
         ),
         (Stock, r#"{"store": "minha-loja", "qty": 1}"#, "qty", "unknown_column"),
         (Stock, r#"[1]"#, "", "not_an_object"),
+        (
+            Stock,
+            r#"{"store": "minha-loja", "sku": "A", "location_id": 1, "quantity": 1, "quantity": 2}"#,
+            "",
+            "invalid_data",
+        ),
+        (
+            Commands,
+            r#"{"store": "minha-loja", "kind": "order.status", "key": "1",
+                "data": {"status": "paid", "status": "preparing"}}"#,
+            "",
+            "invalid_data",
+        ),
         (Prices, r#"{"store": "minha-loja", "sku": "A"}"#, "price", "invalid_data"),
         (
             Prices,

@@ -1,6 +1,6 @@
 //! Conversations with buyers and their messages, as webhooks deliver them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use espelho_model::{
     OrderNumber,
@@ -32,6 +32,9 @@ pub(crate) static MESSAGES: Table = Table::new(
     &["sender_type", "body", "created_at"],
 );
 
+pub(crate) const ELSEWHERE: &str =
+    "SELECT id FROM conversation_messages WHERE store = $1 AND conversation_id <> $2 AND id";
+
 impl MirrorWriter<'_, '_> {
     /// Mirrors conversations (API document, "Events": Messages). They arrive twice and in any order; the newer value
     /// counts, and fields that it omits stay.
@@ -55,7 +58,8 @@ impl MirrorWriter<'_, '_> {
         self.page.tables().merge_rows(&CONVERSATIONS, records).await
     }
 
-    /// Mirrors messages. None is ever removed, and a repeated one keeps its time.
+    /// Mirrors messages. None is ever removed, and a repeated one keeps its time. The document does not say that an id
+    /// is unique in the store: one that another conversation has gets its own conversation before it.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -66,7 +70,15 @@ impl MirrorWriter<'_, '_> {
             of.push(message_record(message));
         }
         let mut counts = Counts::default();
-        for (conversation, records) in by_conversation {
+        for (conversation, mut records) in by_conversation {
+            let first = [self.page.store_key().as_str().into(), conversation.as_str().into()];
+            let ids = records.iter().map(|record| record.id.clone()).collect();
+            let rows =
+                self.page.tx.fetch_in("find messages of other conversations", ELSEWHERE, &first, ids).await?;
+            let elsewhere: HashSet<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+            for record in records.iter_mut().filter(|record| elsewhere.contains(&record.id)) {
+                record.id = format!("{conversation}/{}", record.id);
+            }
             counts.add(self.page.tables().write_rows(&MESSAGES, Some(&conversation), records).await?);
         }
         Ok(counts)

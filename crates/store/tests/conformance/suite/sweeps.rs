@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use espelho_model::{OrderNumber, ProductId, sync::Resource};
-use espelho_store::{AuditRecord, EnumValue, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
+use espelho_store::{
+    AuditRecord, EnumValue, KnownOrder, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch,
+};
 
 use crate::{
     examples::{order, product},
@@ -123,6 +125,17 @@ pub(crate) async fn an_order_is_as_it_was_received_unless_it_is_gone(world: &Wor
     };
     assert_eq!(status("1").await, (Some("paid".to_owned()), order("1", "paid").updated_at));
     assert_eq!(status("3").await, (None, None));
+    let known = async |number: &str| {
+        world.store.lookups().known_order(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
+    };
+    let paid = order("1", "paid");
+    let expected = KnownOrder {
+        has_status: true,
+        has_total: paid.total_order.is_some(),
+        has_lines: !paid.items.is_empty(),
+    };
+    assert_eq!(known("1").await, expected);
+    assert_eq!(known("3").await, KnownOrder::default());
     let wanted = product("A", "Caneca");
     let levels = async |id: &str| {
         world.store.lookups().product_levels(&minha_loja(), &ProductId::new(id)).await.unwrap()

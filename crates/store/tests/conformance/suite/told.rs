@@ -205,12 +205,19 @@ pub(crate) async fn messages_of_several_conversations_come_at_once(world: &World
     tx.commit().await.unwrap();
     let rows = "SELECT conversation_id || id FROM conversation_messages ORDER BY conversation_id, id";
     assert_eq!(world.tables.list(rows).await, ["A2", "B1", "B3"]);
+    // Their ids are unique within a conversation only, and repeated as they came.
+    for told in [vec![of("1", "A"), of("1", "C")], vec![of("1", "B"), of("1", "A"), of("1", "C")]] {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.mirror().write_messages(told).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(world.tables.list(rows).await, ["A2", "AA/1", "B1", "B3", "CC/1"]);
+    }
     // A resource without a listing is never missing.
     let theirs = world.lease_of(&store_key("outra")).await;
     let mut tx = world.store.begin(&theirs).await.unwrap();
     tx.mirror().write_messages(vec![of("1", "B")]).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(world.tables.count("conversation_messages WHERE gone_at IS NULL").await, 4);
+    assert_eq!(world.tables.count("conversation_messages WHERE gone_at IS NULL").await, 6);
 }
 
 // withstands: F053

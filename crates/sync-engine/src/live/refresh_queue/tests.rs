@@ -42,9 +42,26 @@ fn rotation_work_waits_while_a_sweep_for_orders_runs_and_what_was_found_does_not
     queue.push([(order(1), swept()), (order(2), RefreshRequest::found([Subresource::Order]))]);
     queue.keep_rotation_waiting(true);
     assert_eq!(queue.take(Urgency::Swept).map(|work| work.entity), Some(order(2)));
-    assert_eq!(queue.next_due(Urgency::Swept), None);
+    assert_eq!(queue.next_due(Urgency::Swept), Some(LONGEST_ROTATION_WAIT));
     assert_eq!(queue.take(Urgency::Swept), None);
     queue.keep_rotation_waiting(false);
+    assert_eq!(queue.next_due(Urgency::Swept), Some(seconds(0)));
+    assert_eq!(queue.take(Urgency::Swept).map(|work| work.entity), Some(order(1)));
+}
+
+#[test]
+fn rotation_work_does_not_wait_for_ever_for_a_sweep_that_does_not_end() {
+    let clock = TestClock::default();
+    let queue = RefreshQueue::new(&clock);
+    queue.keep_rotation_waiting(true);
+    assert_eq!(queue.next_due(Urgency::Swept), None, "there is none");
+    queue.push([(order(1), swept())]);
+    clock.advance(LONGEST_ROTATION_WAIT - seconds(1));
+    assert_eq!(
+        (queue.next_due(Urgency::Swept), queue.take(Urgency::Swept)),
+        (Some(LONGEST_ROTATION_WAIT), None)
+    );
+    clock.advance(seconds(1));
     assert_eq!(queue.take(Urgency::Swept).map(|work| work.entity), Some(order(1)));
 }
 

@@ -97,7 +97,8 @@ fn request_of(resource: Resource, row: ListedRow) -> (Entity, RefreshRequest) {
         Resource::Orders => RefreshRequest::found([Subresource::Order]),
         Resource::Products => RefreshRequest::found([]),
     };
-    (Entity::of_row(resource, row.key), RefreshRequest { listing_hash: Some(row.hash), ..request })
+    let (listing_hash, has_listed_status) = (Some(row.hash), row.has_status);
+    (Entity::of_row(resource, row.key), RefreshRequest { listing_hash, has_listed_status, ..request })
 }
 
 #[cfg(test)]
@@ -108,7 +109,7 @@ mod tests {
     use crate::plan::refresh_request::Urgency;
 
     fn row(key: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into() }
+        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into(), has_status: true }
     }
 
     #[test]
@@ -117,8 +118,8 @@ mod tests {
             let (entity, request) = request_of(resource, row("7"));
             assert_eq!(entity.row(), (resource, "7"));
             assert_eq!(
-                (request.urgency, request.listing_hash),
-                (Urgency::Found, Some(ContentHash::from_i64(9)))
+                (request.urgency, request.listing_hash, request.has_listed_status),
+                (Urgency::Found, Some(ContentHash::from_i64(9)), true)
             );
             let wants_order = request.subresources.contains(&Subresource::Order);
             assert_eq!(wants_order, entity == Entity::Order(OrderNumber::new("7")));

@@ -125,7 +125,27 @@ pub fn is_asked(row: &TierIntent) -> bool {
 
 /// Says whether a person released a row's value from the guards.
 pub fn is_released(sku: &Sku, row: &TierIntent, released: &HashMap<String, String>) -> bool {
-    released.get(&key_in_table(sku, row)) == Some(&row.value())
+    let release = released.get(&key_in_table(sku, row));
+    release.is_some_and(|release| TierIntent::parts_of_release(release).0 == row.value())
+}
+
+/// Says whether a person released a row's value at a price that was shown to them, and that the resulting one
+/// does not go beyond: a base price that changed since changes the price beside a discount too.
+pub fn is_released_at(
+    sku: &Sku,
+    row: &TierIntent,
+    released: &HashMap<String, String>,
+    held: &PriceHeld,
+    price: Decimal,
+) -> bool {
+    let Some(release) = released.get(&key_in_table(sku, row)) else { return false };
+    let (value, shown) = TierIntent::parts_of_release(release);
+    let is_within = |shown: Decimal| match held {
+        PriceHeld::Zero => false,
+        PriceHeld::Jumps(percent) if percent.is_sign_positive() => price <= shown,
+        PriceHeld::BelowFloor(_) | PriceHeld::Jumps(_) => price >= shown,
+    };
+    value == row.value() && shown.is_some_and(is_within)
 }
 
 /// The key of a tier in `v_errors`, in releases and on the command line.
@@ -410,7 +430,7 @@ mod tests {
             is_released(&sku, &row, &HashMap::from([(key.to_owned(), value.to_owned())]))
         };
         assert_eq!(key_in_table(&sku, &row), "A/10");
-        assert!(released("A/10", "9.90"));
+        assert!(released("A/10", "9.90") && released("A/10", "9.90 = 9.90"));
         assert!(!released("A/10", "9.91") && !released("A/1", "9.90") && !released("B/10", "9.90"));
         assert!(!is_released(&sku, &row, &HashMap::new()));
         let both = TierIntent { discount_percent: Some("95".to_owned()), ..row };
@@ -418,6 +438,35 @@ mod tests {
             |value: &str| is_released(&sku, &both, &HashMap::from([("A/10".to_owned(), value.to_owned())]));
         assert!(released("9.90 -95 %"));
         assert!(!released("9.90") && !released("-95 %") && !released("9.90 -94 %"));
+    }
+
+    #[test]
+    fn a_release_is_for_the_price_that_was_shown_and_none_beyond_it() {
+        use PriceHeld::{BelowFloor, Jumps, Zero};
+        let sku = Sku::new("A");
+        let (fall, rise, floor) = (Jumps(number("-90")), Jumps(number("900")), BelowFloor(number("50")));
+        for (discount, release, held, price, expected) in [
+            ("90", "-90 % = 10.00", &fall, "10.00", true),
+            ("90", "-90 % = 10.00", &fall, "10", true),
+            ("90", "-90 % = 10.00", &fall, "12", true),
+            ("90", "-90 % = 10.00", &fall, "9.99", false),
+            ("90", "-90 % = 10.00", &floor, "10.00", true),
+            ("90", "-90 % = 10.00", &floor, "9.99", false),
+            ("90", "-90 % = 10.00", &rise, "10.00", true),
+            ("90", "-90 % = 10.00", &rise, "9", true),
+            ("90", "-90 % = 10.00", &rise, "10.01", false),
+            ("91", "-90 % = 10.00", &fall, "10.00", false),
+            ("90", "-90 %", &fall, "10.00", false),
+            ("90", "-90 % = caro", &fall, "10.00", false),
+            ("90", "-90 % = 0", &Zero, "0", false),
+        ] {
+            let row = row(10, None, Some(discount));
+            let released = HashMap::from([("A/10".to_owned(), release.to_owned())]);
+            let is_released = is_released_at(&sku, &row, &released, held, number(price));
+            assert_eq!(is_released, expected, "{discount} {release} {held:?} {price}");
+        }
+        let row = row(10, None, Some("90"));
+        assert!(!is_released_at(&sku, &row, &HashMap::new(), &fall, number("10")));
     }
 
     #[test]

@@ -4,7 +4,10 @@
 use std::{cmp::Ordering, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_api_client::Error as ApiError;
 use espelho_model::{
+    LocationId, ProductId,
+    product::StockLevel,
     push::PushState,
     text,
     text::{Arg, Text},
@@ -323,6 +326,12 @@ pub fn target_of_reading(
     }
 }
 
+/// What is reserved of a level, as far as it is known: what is neither available nor told may be anything (API document,
+/// "Product": `available_quantity` is `quantity - reserved_quantity`).
+pub fn reserved_of(level: &StockLevel) -> Option<Decimal> {
+    level.reserved_quantity.or_else(|| Some(level.quantity? - level.available_quantity?))
+}
+
 /// The time from which a reading shows an effect that was planned or seen at `at`.
 pub fn shown_from(at: DateTime<Utc>) -> DateTime<Utc> {
     at + SHOWS_AFTER
@@ -484,6 +493,15 @@ fn may_have_happened(effect: &Effect) -> bool {
 
 fn wish_of(effect: &Effect) -> Option<i64> {
     read::<LevelEvidence>(effect).ok()?.wish
+}
+
+/// The words for a level of which the marketplace does not tell a quantity that decides.
+pub fn untold(product: &ProductId, location: &LocationId, field: &str) -> Message {
+    Message::of(&ApiError::Unexpected {
+        request: format!("GET /api/products/{product}"),
+        read: true,
+        problem: format!("stock at location {location}: {field} null"),
+    })
 }
 
 /// The words for levels that are held because too many go to zero at once.

@@ -108,6 +108,11 @@ pub fn check(unit: Option<&str>, before: Decimal, delta: Decimal) -> Result<(), 
     Ok(())
 }
 
+/// True for a movement that takes a level to zero.
+pub fn empties(before: Decimal, delta: Decimal) -> bool {
+    before > Decimal::ZERO && before + delta <= Decimal::ZERO
+}
+
 /// True for an effect that was lost, counts as not done, and may still land: nobody could tell it from a movement.
 pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
     let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
@@ -305,6 +310,16 @@ mod tests {
         assert_eq!(code(Some("un"), 2, "0.5"), Some("invalid_data".to_owned()));
         assert_eq!(code(Some("kg"), 2, "-0.5"), None);
         assert_eq!(code(None, 2, "0.5"), None);
+    }
+
+    #[test]
+    fn a_movement_empties_a_level_where_nothing_is_left_of_it() {
+        for (before, delta, expected) in
+            [(2, -2, true), (2, -3, true), (2, -1, false), (2, 2, false), (0, -1, false), (0, 1, false)]
+        {
+            assert_eq!(empties(whole(before), whole(delta)), expected, "{before} {delta}");
+        }
+        assert!(empties("0.5".parse().unwrap(), "-0.5".parse().unwrap()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use espelho_api_client::{ApiRequest, Error as ApiError, resources::products::stock::Movement};
+use espelho_api_client::{ApiRequest, resources::products::stock::Movement};
 use espelho_model::{LocationId, ProductId, Sku, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
@@ -27,7 +27,10 @@ use crate::{
             evidence::{EvidenceKind, read},
             invalid,
             product::number,
-            stock_movement::{self, After, MovementEvidence, check, may_still_land, quantity_of, total_of},
+            stock_level::{many_to_zero, untold},
+            stock_movement::{
+                self, After, MovementEvidence, check, empties, may_still_land, quantity_of, total_of,
+            },
         },
         stock_balance::Dispatched,
     },
@@ -137,10 +140,14 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
     // Without it nothing could prove later that the movement happened.
     let Some(before) = quantity_of(level) else {
-        return Ok(Verdict::Waiting(unknown_quantity(&product, &location), UNKNOWN_RECHECK_INTERVAL));
+        return Ok(Verdict::Waiting(untold(&product, &location, "quantity"), UNKNOWN_RECHECK_INTERVAL));
     };
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
+    }
+    let is_emptied = empties(before, delta);
+    if is_emptied && let Some(held) = too_many_zeroes(services, cx).await? {
+        return Ok(Verdict::Held(held));
     }
     let request = movement.request(&product, &location);
     let stock = &detail.product.stock;
@@ -161,6 +168,9 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let dispatched = services.dispatches.has_dispatched_since(&sku, mark).await;
     if !matches!(dispatched, Ok(false)) {
         services.journal.cancel(id).await?;
+        if is_emptied {
+            services.guards.forget_zero(&cx.subject);
+        }
         return dispatched.map(|_| Verdict::RetryAfter(CANCELLED_RETRY));
     }
     match services.journal.send(id, &cx.intent(), &services.client, &request).await? {
@@ -168,18 +178,32 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
             services.products.refresh(&product).await?;
             Ok(Verdict::Done(None))
         }
-        ExecutionResult::Refused(error) => refused(error),
+        ExecutionResult::Refused(error) => {
+            if is_emptied {
+                services.guards.forget_zero(&cx.subject);
+            }
+            refused(error)
+        }
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }
 }
 
-/// The words for a level without a quantity.
-fn unknown_quantity(product: &ProductId, location: &LocationId) -> Message {
-    Message::of(&ApiError::Unexpected {
-        request: format!("GET /api/products/{product}"),
-        read: true,
-        problem: format!("stock at location {location}: quantity null"),
-    })
+/// Counts a level that a movement takes to zero. Returns the words for its row where too many went there within the
+/// hour; then it does not count. It is counted before it is sent, because other workers may be sending movements too.
+async fn too_many_zeroes(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Option<Message>, Error> {
+    services.guards.note_zero(cx.subject.clone());
+    let (guards, zeroes) = (&services.options.guards, services.guards.recent_zeroes());
+    if cx.is_released || zeroes <= guards.zero_max_rows {
+        return Ok(None);
+    }
+    let context = services.context;
+    // The others of this hour were above zero.
+    let above = context.store.lookups().stocked_levels(&context.key).await? + zeroes.saturating_sub(1);
+    if !guards.holds_zeroes(zeroes, above) {
+        return Ok(None);
+    }
+    services.guards.forget_zero(&cx.subject);
+    Ok(Some(many_to_zero(zeroes, above)))
 }
 
 /// Says whether the store has a location: a product that has no stock there yet has none of it.

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, clock::SystemClock, push::PushState};
 use espelho_sandbox::{
-    Control, Fault, FaultRule, JournalEntry, JournalQuery, NewOrder, Options as World, Sandbox, start,
+    Control, Fault, FaultRule, JournalEntry, JournalQuery, NewOrder, Options as World, Sandbox, Spoil, start,
 };
 use espelho_store::{IntentKind, Store};
 use espelho_sync_engine::{Options, StoreReport, push::PushOptions, reconcile};
@@ -165,6 +165,11 @@ impl Rig {
     /// Spoils answers of a route.
     pub(crate) fn fault(&self, route: &str, times: impl Into<Option<u32>>, kind: Fault) {
         self.control().faults().add(FaultRule { route: route.into(), times: times.into(), kind });
+    }
+
+    /// Lets answers of a route lie about one order, product or other key: another value in one place, or no field.
+    pub(crate) fn lie(&self, route: &str, at: &str, value: Option<Value>, key: &str) {
+        self.fault(route, None, Fault::Spoil(Spoil { at: at.into(), value, key: Some(key.into()) }));
     }
 
     /// Reconciles once, beside no engine.

@@ -183,6 +183,30 @@ fn what_was_set_or_read_long_ago_is_read_again() {
 }
 
 #[test]
+fn what_is_reserved_is_told_or_follows_from_what_is_available_or_is_unknown() {
+    let level = |quantity: Option<i64>, reserved: Option<i64>, available: Option<i64>| StockLevel {
+        sku: Sku::new("A"),
+        location_id: LocationId::new("1"),
+        quantity: quantity.map(whole),
+        reserved_quantity: reserved.map(whole),
+        available_quantity: available.map(whole),
+        raw: espelho_model::RawJson::new("{}"),
+    };
+    for (quantity, reserved, available, expected) in [
+        (Some(9), Some(2), Some(7), Some(2)),
+        (Some(9), Some(0), None, Some(0)),
+        (None, Some(2), None, Some(2)),
+        (Some(9), None, Some(7), Some(2)),
+        (Some(9), None, None, None),
+        (None, None, Some(7), None),
+        (None, None, None, None),
+    ] {
+        let of = reserved_of(&level(quantity, reserved, available));
+        assert_eq!(of, expected.map(whole), "{quantity:?} {reserved:?} {available:?}");
+    }
+}
+
+#[test]
 fn what_is_reserved_is_added_where_the_erp_writes_what_is_available() {
     assert_eq!(target(Basis::Physical, whole(7), Some(whole(2))), whole(7));
     assert_eq!(target(Basis::Available, whole(7), Some(whole(2))), whole(9));
