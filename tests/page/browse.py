@@ -97,7 +97,7 @@ def expect(holds, what):
 
 
 def act(browser, of):
-    """Logs in, retries a group in two clicks, sees it on record, pauses and resumes a store, and logs out."""
+    """Logs in, gives a group up in two clicks, sees it on record, pauses and resumes a store, and logs out."""
     context = browser.new_context(locale="pt-BR")
     page = context.new_page()
     page.goto(of.address + "/entrar")
@@ -107,12 +107,12 @@ def act(browser, of):
     page.fill("#token", shop.OPERATOR)
     page.click("main button[type=submit]")
     page.goto(of.address + "/")
-    page.click("text=Tentar de novo >> nth=0")
-    expect("/acao?act=retry" in page.url, f"the button leads to {page.url}")
+    page.click("text=Desistir >> nth=0")
+    expect("/acao?act=ignore" in page.url, f"the button leads to {page.url}")
     page.click("text=Confirmar")
     expect(page.locator(".done").count() == 1, "an act says nothing of its end")
     recorded = of.ask("SELECT actor, act, before, after, count FROM actions ORDER BY id DESC LIMIT 1")
-    expect(recorded and recorded[0][:2] == ("ana", "retry") and recorded[0][4] > 0, f"recorded: {recorded}")
+    expect(recorded and recorded[0][:2] == ("ana", "ignore") and recorded[0][4] > 0, f"recorded: {recorded}")
     page.goto(f"{of.address}/acao?act=pause&minutes=60&store={of.stores[2]}")
     page.click("text=Confirmar")
     expect(len(of.ask("SELECT 1 FROM pauses WHERE paused_by = 'ana'")) == 1, "no pause")

@@ -191,6 +191,8 @@ impl Installation {
             }
         }
         command.arg("--config").arg(self.dir.path()).args(arguments).current_dir(self.dir.path());
+        // A bare `espelho` reads the same configuration: the command lines that are printed need not name it.
+        command.env("ESPELHO_CONFIG", self.dir.path());
         command.env("TMPDIR", self.dir.path()).env("STATE_DIRECTORY", self.dir.path());
         // Messages for people are in English here; rows are in the installation's language, which is Portuguese.
         command.env("LC_ALL", "en_US.UTF-8");

@@ -8,6 +8,7 @@ use espelho_model::{
     Clock, StoreKey,
     next_step::{Rows, command_line, quoted},
     pause::{Pause, PauseScope},
+    program,
     push::PushState,
     text,
     text::Text,
@@ -354,7 +355,7 @@ fn scope(word: &str) -> Option<PauseScope> {
 /// Returns the command line that does the same.
 fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> String {
     let of_store = store.map(StoreKey::as_str);
-    let mut words: Vec<String> = vec!["espelho".to_owned()];
+    let mut words: Vec<String> = vec![program::call().to_owned()];
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| quoted(word)));
     match what {
         What::One { deed, intent, key } => {

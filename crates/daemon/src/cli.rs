@@ -569,6 +569,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_command_that_reads_a_configuration_is_one_that_may_have_to_name_it() {
+        use clap::CommandFactory as _;
+        let without = ["demo", "sandbox", "grants", "completions", "man"];
+        let command = Cli::command();
+        let all =
+            command.get_subcommands().map(clap::Command::get_name).filter(|name| !without.contains(name));
+        let missing: Vec<&str> =
+            all.filter(|name| !espelho_model::program::CONFIGURED.contains(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
     fn a_day_is_read_in_both_forms() {
         let day_of = |text| day(text).ok().map(|day| day.to_string());
         for (text, expected) in [

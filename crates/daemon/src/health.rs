@@ -39,6 +39,8 @@ pub(crate) struct WebhookHealth {
     pub missed: u64,
     /// Since when deliveries are proved to be missing.
     pub silent_since: Option<DateTime<Utc>>,
+    /// Whether it was open before the service started whether they come, and nothing has told since.
+    pub is_open: bool,
 }
 
 impl StoreHealth {
@@ -52,6 +54,11 @@ impl Health {
     /// Returns the health of all stores, by name.
     pub(crate) fn snapshot(&self) -> BTreeMap<StoreKey, StoreHealth> {
         self.stores().clone()
+    }
+
+    /// Returns when the last reconciliation of any store ended.
+    pub(crate) fn last_ended(&self) -> Option<DateTime<Utc>> {
+        self.stores().values().filter_map(|health| health.last.as_ref()).map(|(ended, _)| *ended).max()
     }
 
     /// Adds a store, if it is not there.

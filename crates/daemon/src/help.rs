@@ -22,7 +22,9 @@ pub(crate) fn parse() -> Cli {
         Ok(cli) => Cli { locale: locale::of(cli.lang, cli.config.as_deref()), ..cli },
         Err(error) if !error.use_stderr() => error.exit(),
         Err(error) => {
-            let text = in_words(&error, &named_command(&arguments)).unwrap_or_else(|| raw(&error));
+            let command = named_command(&arguments);
+            let about = |argument: &str| about_named(&command, argument);
+            let text = in_words(&error, &command, &about).unwrap_or_else(|| raw(&error));
             let problem = Problem::new(Trouble::Configuration, "usage", &error, text);
             if arguments.iter().any(|argument| argument == "--json") {
                 println!("{}", report::failure_json(std::slice::from_ref(&problem), locale));
@@ -149,6 +151,25 @@ fn about_argument(path: &[String], id: &str) -> Text {
     let command = if path.is_empty() { "espelho".to_owned() } else { path.join("-") };
     let own = Text::new(format!("help-{command}--{id}"));
     if own.is_known() { own } else { Text::new(format!("help--{id}")) }
+}
+
+/// Returns the description of an argument of a command, or of one that the command is part of, by the names that a refusal
+/// gives them: `espelho audit`, `--only <RESOURCE>`.
+pub(crate) fn about_named(command: &str, argument: &str) -> Option<Text> {
+    let mut root = Cli::command();
+    root.build();
+    let path: Vec<String> = command.split(' ').skip(1).map(str::to_owned).collect();
+    let mut last = &root;
+    let mut commands = vec![last];
+    for name in &path {
+        let Some(sub) = last.find_subcommand(name) else { break };
+        last = sub;
+        commands.push(sub);
+    }
+    commands.iter().enumerate().rev().find_map(|(depth, command)| {
+        let known = command.get_arguments().find(|known| known.to_string() == argument)?;
+        Some(about_argument(&path[..depth], known.get_id().as_str()))
+    })
 }
 
 /// Leaks a text: the parser's names live as long as the process.

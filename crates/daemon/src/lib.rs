@@ -69,13 +69,18 @@ mod watchdog;
 
 use std::process::ExitCode;
 
-use espelho_model::text;
+use espelho_model::{program, text};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     // reqwest and sqlx share one TLS provider; installing it twice (in tests) is harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let cli = help::parse();
+    // A demonstration names its own folder.
+    let is_demo = matches!(cli.command, Some(cli::Command::Demo(_)));
+    if let Some(folder) = config::folder_to_name(cli.config.as_deref()).filter(|_| !is_demo) {
+        program::name_configuration(&folder.to_string_lossy());
+    }
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -4,7 +4,7 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::Clock;
+use espelho_model::{Clock, StoreKey};
 use futures_util::TryStreamExt as _;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
@@ -14,6 +14,7 @@ use hyper::{
     header,
 };
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt as _, Lines},
     net::TcpStream,
@@ -44,6 +45,14 @@ pub(crate) async fn request(
         answer = asking => answer,
         () = clock.sleep(ANSWER_TIMEOUT) => Err(io::ErrorKind::TimedOut.into()),
     }
+}
+
+/// Returns how many deliveries in a row came to a store without a signature by a known secret, as the service counts.
+pub(crate) async fn unverified(listen: SocketAddr, store: &StoreKey, clock: &Arc<dyn Clock>) -> Option<u64> {
+    let path = format!("/status?store={store}");
+    let told = request(listen, "GET", &path, None, clock).await.ok()?.text().await.ok()?;
+    let told: Value = serde_json::from_str(&told).ok()?;
+    told["stores"][0]["unverified"].as_u64()
 }
 
 /// Connects to the address; succeeds if a process accepts the connection.

@@ -1,11 +1,18 @@
 //! Puts the refusals of the command line's parser into the catalogue's words: the parser itself speaks English only.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use espelho_model::{text, text::Text};
+use espelho_model::{
+    text,
+    text::{Arg, Text},
+};
 
 /// Returns a parse error in the catalogue's words; `None` for one that is none, such as a request for help, and for one
-/// that nobody makes.
-pub(crate) fn in_words(error: &clap::Error, command: &str) -> Option<Text> {
+/// that nobody makes. `about` describes an argument, named as in `--only <RESOURCE>`.
+pub(crate) fn in_words(
+    error: &clap::Error,
+    command: &str,
+    about: &dyn Fn(&str) -> Option<Text>,
+) -> Option<Text> {
     let of = |kind: ContextKind| error.get(kind).map(words).unwrap_or_default();
     let help = format!("{command} --help");
     let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
@@ -26,7 +33,9 @@ pub(crate) fn in_words(error: &clap::Error, command: &str) -> Option<Text> {
             text!("help-not-among", argument = argument, value = value, known = known, help = help)
         }
         ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            // Whoever reads a value says in English why not; the argument's own description says what it takes.
+            let own = || std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            let why = about(&argument).map_or_else(|| Arg::from(own()), Arg::from);
             text!("help-wrong-value", argument = argument, value = value, why = why, help = help)
         }
         ErrorKind::MissingRequiredArgument => {
@@ -74,7 +83,8 @@ mod tests {
     fn refused(line: &[&str]) -> String {
         let arguments = ["espelho"].iter().chain(line);
         let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
-        let text = in_words(&error, "espelho").unwrap_or_else(|| panic!("{line:?}: {error}"));
+        let about = |argument: &str| crate::help::about_named("espelho", argument);
+        let text = in_words(&error, "espelho", &about).unwrap_or_else(|| panic!("{line:?}: {error}"));
         let locale = Locale::of(Language::Portuguese);
         format!("{} | {}", text.message(locale), text.next(locale).unwrap_or_default())
     }
@@ -86,7 +96,11 @@ mod tests {
             (&["status", "--zzz"], "argumento desconhecido: --zzz"),
             (&["statsu"], "comando desconhecido: statsu; parecido: status"),
             (&["zzzzzz"], "comando desconhecido: zzzzzz"),
-            (&["--resync", "--since", "ontem"], "“ontem” não serve para --since <DATE>"),
+            (
+                &["--resync", "--since", "ontem"],
+                "“ontem” não serve para --since <DATE>: Só pedidos criados desde este dia",
+            ),
+            (&["--resync", "--only", "foo"], "“foo” não serve para --only <RESOURCE>: Só estes recursos"),
             (&["pause", "--only", "tudo", "--for", "1h"], "“tudo” não é um valor de --only <PART>"),
             (&["retry"], "falta: "),
             (&["status", "--store"], "falta o valor de --store <KEY>"),
@@ -102,6 +116,6 @@ mod tests {
     #[test]
     fn a_request_for_help_is_no_mistake() {
         let error = Cli::command().try_get_matches_from(["espelho", "--help"]).unwrap_err();
-        assert_eq!(in_words(&error, "espelho"), None);
+        assert_eq!(in_words(&error, "espelho", &|_| None), None);
     }
 }

@@ -1,12 +1,29 @@
 //! The next step for rows in trouble: which acts mend them, and the command lines that do it. One rule for rows, alarms,
 //! pages and commands. Pure.
 
-use crate::push::PushState;
+pub use crate::program::quoted;
+use crate::{program, push::PushState};
 
 /// The cause of a price that no release lets pass.
 pub const PRICE_ZERO: &str = "price_zero";
 /// The cause of rows whose store is in no configuration.
 pub const UNKNOWN_STORE: &str = "unknown_store";
+
+/// The cause of rows whose SKU no product has.
+const UNKNOWN_SKU: &str = "unknown_sku";
+/// Causes that lie in the row itself, or that nothing changes any more: trying the same again ends the same. A row that is
+/// corrected goes by itself.
+const ENDS_THE_SAME: [&str; 9] = [
+    "campaign_closed",
+    "campaign_price_fell",
+    "invalid_data",
+    "notes_conflict",
+    "sku_exists",
+    "tier_invalid",
+    "tier_refused",
+    "too_late_to_cancel",
+    "unknown_kind",
+];
 
 /// An act of a person on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,10 +53,13 @@ pub enum Rows<'r> {
 }
 
 /// Returns the acts that end the trouble of rows in a state, the remedy first; none for rows that go on by themselves.
-/// Rows in doubt are decided one by one.
-pub fn acts(state: PushState, code: &str) -> &'static [RowAct] {
+/// Rows in doubt are decided one by one. `entity` is the table of one row, as in `v_errors`; none for all rows of a cause.
+pub fn acts(state: PushState, code: &str, entity: Option<&str>) -> &'static [RowAct] {
     match (state, code) {
         (PushState::Held, PRICE_ZERO) | (PushState::Failed, UNKNOWN_STORE) => &[RowAct::Ignore],
+        // A level or a price goes by itself once there is such a product; a command does not.
+        (PushState::Failed, UNKNOWN_SKU) if entity != Some("command") => &[RowAct::Ignore],
+        (PushState::Failed, code) if ENDS_THE_SAME.contains(&code) => &[RowAct::Ignore],
         (PushState::Held, _) => &[RowAct::Release, RowAct::Ignore],
         (PushState::Failed | PushState::Doubtful, _) => &[RowAct::Retry, RowAct::Ignore],
         (PushState::Ignored, _) => &[RowAct::Retry],
@@ -60,7 +80,7 @@ pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String 
         Rows::One { entity, key } => row_name(entity, key, store),
         Rows::OfCause(code) => format!("--all --code {}{}", quoted(code), option_of(store)),
     };
-    format!("espelho {verb} {rows}")
+    format!("{} {verb} {rows}", program::call())
 }
 
 /// Returns a row's name as the command line takes it after a verb: `stock CAN-01/3 --store loja`.
@@ -77,19 +97,6 @@ fn option_of(store: Option<&str>) -> String {
     store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default()
 }
 
-/// Returns a word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+=,".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        // A control character has no place in a line that somebody copies into a terminal.
-        false => {
-            let word: String = word.chars().filter(|letter| !letter.is_control()).collect();
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,20 +104,25 @@ mod tests {
     #[test]
     fn rows_are_mended_by_their_state_and_their_cause() {
         use RowAct::{Ignore, Release, Retry};
-        for (state, code, expected) in [
-            (PushState::Held, "price_jump", &[Release, Ignore][..]),
-            (PushState::Held, PRICE_ZERO, &[Ignore]),
-            (PushState::Failed, "unknown_sku", &[Retry, Ignore]),
-            (PushState::Failed, UNKNOWN_STORE, &[Ignore]),
-            (PushState::Doubtful, "unprovable", &[Retry, Ignore]),
-            (PushState::Ignored, "unknown_sku", &[Retry]),
-            (PushState::New, "", &[]),
-            (PushState::Waiting, "waiting_invoice", &[]),
-            (PushState::Sending, "", &[]),
-            (PushState::Done, "oversold", &[]),
-            (PushState::Superseded, "", &[]),
+        for (state, code, entity, expected) in [
+            (PushState::Held, "price_jump", None, &[Release, Ignore][..]),
+            (PushState::Held, PRICE_ZERO, None, &[Ignore]),
+            (PushState::Failed, "gave_up", None, &[Retry, Ignore]),
+            (PushState::Failed, "unknown_sku", None, &[Ignore]),
+            (PushState::Failed, "unknown_sku", Some("stock"), &[Ignore]),
+            (PushState::Failed, "unknown_sku", Some("command"), &[Retry, Ignore]),
+            (PushState::Failed, "invalid_data", Some("command"), &[Ignore]),
+            (PushState::Failed, "sku_exists", Some("command"), &[Ignore]),
+            (PushState::Failed, UNKNOWN_STORE, None, &[Ignore]),
+            (PushState::Doubtful, "unprovable", None, &[Retry, Ignore]),
+            (PushState::Ignored, "unknown_sku", None, &[Retry]),
+            (PushState::New, "", None, &[]),
+            (PushState::Waiting, "waiting_invoice", None, &[]),
+            (PushState::Sending, "", None, &[]),
+            (PushState::Done, "oversold", None, &[]),
+            (PushState::Superseded, "", None, &[]),
         ] {
-            assert_eq!(acts(state, code), expected, "{state} {code}");
+            assert_eq!(acts(state, code, entity), expected, "{state} {code} {entity:?}");
         }
     }
 
@@ -139,21 +151,6 @@ mod tests {
             (RowAct::Look, one, Some("loja-1"), "espelho explain stock 'A B/1' --store loja-1"),
         ] {
             assert_eq!(command_line(act, rows, store), expected);
-        }
-    }
-
-    #[test]
-    fn a_word_of_any_letters_is_one_word_of_a_command() {
-        for (word, expected) in [
-            ("unknown_sku", "unknown_sku"),
-            ("CAN-01/1", "CAN-01/1"),
-            ("", "''"),
-            ("--all", "--all"),
-            ("a b; rm -rf /", "'a b; rm -rf /'"),
-            ("{a,b}", "'{a,b}'"),
-            ("it's\n", "'it'\\''s'"),
-        ] {
-            assert_eq!(quoted(word), expected);
         }
     }
 }

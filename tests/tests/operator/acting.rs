@@ -72,7 +72,11 @@ async fn a_row_is_decided_about_on_the_page_of_its_order_and_the_record_says_wha
     let act = between(&order, "href=\"/acao?act=happened", "\"").replace("&#38;", "&");
     let address = format!("/acao?act=happened{act}");
     let stranger = browser.get(&address).await;
-    assert!(stranger.contains("/entrar?next=") && !stranger.contains("action=\"/acao\""), "{stranger}");
+    assert!(
+        stranger.contains("name=\"next\" value=\"/acao?act=happened")
+            && !stranger.contains("action=\"/acao\""),
+        "{stranger}"
+    );
     let login = browser.get("/entrar").await;
     assert!(login.contains("operators_file"), "the login says where its token comes from\n{login}");
 

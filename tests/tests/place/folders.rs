@@ -71,6 +71,10 @@ async fn who_finds_no_database_says_where_it_looked_and_why_there() {
             .says("espelho migrate");
     }
     assert_eq!(fs::read_dir(&state).unwrap().count(), 0, "whoever looks makes nothing");
+    let mut elsewhere = typed_in(&installation, &state, &["errors"]);
+    elsewhere.env_remove("ESPELHO_CONFIG").env("STATE_DIRECTORY", &state);
+    let named = format!("espelho --config {} migrate", installation.dir().display());
+    end(elsewhere).await.expect(1).says(&named);
     let missing = end(typed_in(&installation, &state, &["status", "--json"])).await.expect(3);
     let said = missing.json();
     assert_eq!(

@@ -27,6 +27,7 @@ fn typed(program: &Path, installation: &Installation, folder: &Path, arguments: 
         }
     }
     command.env_remove("STATE_DIRECTORY").env("LC_ALL", "pt_BR.UTF-8").current_dir(folder);
+    command.env("ESPELHO_CONFIG", installation.dir());
     command.arg("--config").arg(installation.dir()).args(arguments);
     command
 }

@@ -117,6 +117,8 @@ fn symptom(error: &Error) -> Symptom {
         Error::Unreachable { source, .. } => of_connection(source, Symptom::NoConnection),
         Error::Interrupted { source, .. } => of_connection(source, Symptom::CutOff),
         Error::TooLarge { .. } => Symptom::TooLarge,
+        // A status that says trouble says more than the page that comes with it.
+        Error::Unreadable { status, .. } if !(200..=299).contains(status) => Symptom::Status(*status),
         Error::Unreadable { .. } | Error::Unexpected { .. } => Symptom::NotReadable,
         Error::Refused { status, .. } | Error::LoginRefused { status, .. } => Symptom::Status(*status),
         Error::LoginFailed { source, .. } => symptom(source),
@@ -175,6 +177,18 @@ mod tests {
             matches!(outcome, Outcome::Failed { kind: TroubleKind::Errors, route: None, .. }),
             "{outcome:?}"
         );
+    }
+
+    #[test]
+    fn a_page_with_a_status_of_trouble_is_told_by_its_status() {
+        for (status, expected) in
+            [(200, Symptom::NotReadable), (500, Symptom::Status(500)), (502, Symptom::Status(502))]
+        {
+            let [request, content_type, problem, excerpt] =
+                ["GET /orders", "text/html", "expected value", "<html>"].map(str::to_owned);
+            let error = Error::Unreadable { request, read: true, status, content_type, problem, excerpt };
+            assert_eq!(symptom(&error), expected, "{status}");
+        }
     }
 
     #[test]

@@ -41,6 +41,15 @@ pub(crate) struct Board {
 pub(crate) struct Posted {
     pub(crate) seen: Observations,
     pub(crate) verdict: Verdict,
+    /// The alarms that other processes on the same database have found.
+    others: Arc<[AlarmRow]>,
+}
+
+impl Posted {
+    /// Returns the verdict of all processes in the words of a language; those of others are in the installation's.
+    pub(crate) fn shown(&self, locale: Locale) -> ShownVerdict {
+        ShownVerdict::of(&self.verdict, locale).with_others(&self.others)
+    }
 }
 
 impl Board {
@@ -49,9 +58,9 @@ impl Board {
         self.posted.lock().clone()
     }
 
-    fn post(&self, seen: Observations, verdict: Verdict) {
+    fn post(&self, seen: Observations, verdict: Verdict, others: Arc<[AlarmRow]>) {
         self.heartbeats.note(&seen, &verdict);
-        *self.posted.lock() = Some(Arc::new(Posted { seen, verdict }));
+        *self.posted.lock() = Some(Arc::new(Posted { seen, verdict, others }));
     }
 }
 
@@ -94,15 +103,15 @@ impl Keeper {
     pub(crate) async fn run(self) {
         self.write_words().await;
         let mut prober = Prober::new(self.store.clone(), Arc::clone(&self.clock));
-        let (mut facts, mut raised) = (Facts::default(), Raised::default());
+        let (mut facts, mut raised) = (Facts::of(&self.instance), Raised::default());
         while !self.stop.is_cancelled() {
             let record = self.record(self.board.latest().as_deref());
             let database = prober.probe(record).await;
             self.hold_work(database.trouble.as_ref());
-            facts.refresh(&self.store, &self.clock).await;
+            facts.refresh(&self.store, &self.clock, self.live.health.last_ended()).await;
             let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
             let verdict = raised.date(decide(&seen), seen.at);
-            self.board.post(seen, verdict);
+            self.board.post(seen, verdict, facts.others());
             tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
         }
         if let Err(error) = self.store.alarms().end_service(&self.instance).await {

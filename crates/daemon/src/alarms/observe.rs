@@ -10,12 +10,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
 use espelho_model::{Clock, StoreKey, pause::Pause, symptom::Symptom, text, text::Text};
 use espelho_store::{
-    DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store, StoreProof,
-    SweepOverview,
+    AlarmRow, DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store,
+    StoreProof, SweepOverview,
 };
-use espelho_sync_engine::plan::alarms::{
-    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations,
-    Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+use espelho_sync_engine::plan::{
+    alarms::{
+        ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
+        Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+    },
+    silence::was_proved,
 };
 use tokio::task::JoinHandle;
 
@@ -45,6 +48,7 @@ struct Read {
     pauses: Vec<Pause>,
     channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
+    others: Arc<[AlarmRow]>,
 }
 
 /// The stores' progress, by the store's key.
@@ -68,24 +72,41 @@ impl Progress {
 /// Reads the database repeatedly, one reading at a time, each in its own task.
 #[derive(Default)]
 pub(crate) struct Facts {
+    /// The name of this process among those that share the database; `None` where no service asks.
+    instance: Option<Arc<str>>,
     read: Read,
     under_way: Option<JoinHandle<Result<Read, Error>>>,
     deadlines_at: Option<Duration>,
     progress_at: Option<Duration>,
+    /// When the last reconciliation ended that a reading has taken notice of.
+    ended: Option<DateTime<Utc>>,
 }
 
 impl Facts {
+    /// Knows nothing yet, as this process of the service.
+    pub(super) fn of(instance: &str) -> Self {
+        Self { instance: Some(instance.into()), ..Self::default() }
+    }
+
+    /// Returns the alarms that other processes on the same database have found.
+    pub(super) fn others(&self) -> Arc<[AlarmRow]> {
+        Arc::clone(&self.read.others)
+    }
+
     /// Starts a reading of the database, or continues to wait for a slow one.
-    pub(crate) async fn refresh(&mut self, store: &Store, clock: &Arc<dyn Clock>) {
+    /// `ended` is when the last reconciliation ended.
+    pub(crate) async fn refresh(
+        &mut self,
+        store: &Store,
+        clock: &Arc<dyn Clock>,
+        ended: Option<DateTime<Utc>>,
+    ) {
         let (now, at) = (clock.monotonic(), clock.now());
         let mut reading = match self.under_way.take() {
             Some(reading) => reading,
             None => {
-                let wants = Wants {
-                    deadlines: is_due(&mut self.deadlines_at, DEADLINES_EVERY, now),
-                    progress: is_due(&mut self.progress_at, PROGRESS_EVERY, now),
-                };
-                tokio::spawn(read(store.clone(), at, self.read.clone(), wants))
+                let wants = self.wants(now, ended);
+                tokio::spawn(read(store.clone(), at, self.read.clone(), wants, self.instance.clone()))
             }
         };
         let ended = tokio::select! {
@@ -97,6 +118,16 @@ impl Facts {
             Some(Ok(Err(error))) => tracing::debug!(%error, "cannot read the observations from the database"),
             Some(Err(_)) => {}
             None => self.under_way = Some(reading),
+        }
+    }
+
+    /// Decides what the next reading reads. A reconciliation that has just ended is shown at once.
+    fn wants(&mut self, now: Duration, ended: Option<DateTime<Utc>>) -> Wants {
+        let has_ended = ended > self.ended;
+        self.ended = ended;
+        Wants {
+            deadlines: is_due(&mut self.deadlines_at, DEADLINES_EVERY, now),
+            progress: is_due(&mut self.progress_at, PROGRESS_EVERY, now) || has_ended,
         }
     }
 
@@ -215,7 +246,8 @@ pub(crate) async fn offline(
     at: DateTime<Utc>,
 ) -> Result<Observations, Error> {
     let wants = Wants { deadlines: true, progress: true };
-    let facts = Facts { read: read(store.clone(), at, Read::default(), wants).await?, ..Facts::default() };
+    let read = read(store.clone(), at, Read::default(), wants, None).await?;
+    let facts = Facts { read, ..Facts::default() };
     let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
     Ok(Observations {
         at,
@@ -247,18 +279,30 @@ struct Wants {
 }
 
 /// Reads the schema first: where a table is missing, the other readings fail, and what they said before stands.
-async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Result<Read, Error> {
+async fn read(
+    store: Store,
+    at: DateTime<Utc>,
+    known: Read,
+    wants: Wants,
+    instance: Option<Arc<str>>,
+) -> Result<Read, Error> {
     let schema: Arc<[String]> = match wants.deadlines {
         true => store.schema_defects().await?.iter().map(ToString::to_string).collect(),
         false => Arc::clone(&known.schema),
     };
-    match read_rows(&store, at, known.clone(), wants).await {
+    match read_rows(&store, at, known.clone(), wants, instance.as_deref()).await {
         Err(_) if !schema.is_empty() => Ok(Read { schema, ..known }),
         read => Ok(Read { schema, ..read? }),
     }
 }
 
-async fn read_rows(store: &Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Result<Read, Error> {
+async fn read_rows(
+    store: &Store,
+    at: DateTime<Utc>,
+    known: Read,
+    wants: Wants,
+    instance: Option<&str>,
+) -> Result<Read, Error> {
     let progress = match wants.progress {
         true => Arc::new(Progress::read(store).await?),
         false => known.progress,
@@ -279,6 +323,13 @@ async fn read_rows(store: &Store, at: DateTime<Utc>, known: Read, wants: Wants) 
         deadlines,
         fiscal,
         schema: known.schema,
+        // A file has one service.
+        others: match instance.filter(|_| store.leases().is_shared()) {
+            Some(instance) => {
+                or_known(store.alarms().of_others(instance).await.map(Arc::from), known.others)?
+            }
+            None => known.others,
+        },
     })
 }
 
@@ -355,10 +406,18 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
     let Some(address) = &shown.webhook_address else { return };
     let kept = read.progress.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());
     let heard = health.webhook.and_then(|webhook| webhook.heard_at);
-    let silence = health.webhook.and_then(|webhook| Some((webhook.silent_since?, webhook.missed)));
+    let silence = match (health.webhook, kept.filter(|_| health.is_held())) {
+        (Some(webhook), _) => webhook.silent_since.map(|since| (since, webhook.missed)),
+        // What was proved before a restart stands until the work on the store has read it.
+        (None, Some(watch)) => {
+            watch.missed_since.filter(|_| was_proved(watch)).map(|since| (since, watch.missed))
+        }
+        (None, None) => None,
+    };
     seen.webhook = Some(WebhookSeen {
         heard_at: heard.max(kept.and_then(|watch| watch.heard_at)),
         silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
+        is_open: health.webhook.is_some_and(|webhook| webhook.is_open),
         elsewhere: health.webhook_elsewhere.clone(),
         unverified: health.unverified,
     });
@@ -400,4 +459,28 @@ fn add_contact(
         place: shown.password_place.clone(),
     });
     seen.missing_scopes = contact.scope().map(|trouble| trouble.abilities).unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_reconciliation_is_read_at_once_and_everything_else_in_its_time() {
+        let mut facts = Facts::default();
+        let (first, second) = (DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH + TimeDelta::days(1));
+        for (second_of_reading, ended, deadlines, progress) in [
+            (0, None, true, true),
+            (3, None, false, false),
+            (6, Some(first), false, true),
+            (9, Some(first), false, false),
+            (12, Some(first), false, true),
+            (15, Some(second), false, true),
+            (18, Some(second), false, false),
+            (30, Some(second), true, true),
+        ] {
+            let wants = facts.wants(Duration::from_secs(second_of_reading), ended);
+            assert_eq!((wants.deadlines, wants.progress), (deadlines, progress), "{second_of_reading}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::text::Locale;
 use espelho_store::AlarmRow;
-use espelho_sync_engine::plan::alarms::{Alarm, Severity, Verdict};
+use espelho_sync_engine::plan::alarms::{Alarm, Severity, State, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// An alarm in one language.
@@ -50,6 +50,21 @@ impl ShownAlarm {
         }
     }
 
+    /// Returns an alarm as another process has recorded it.
+    fn recorded(row: &AlarmRow) -> Self {
+        Self {
+            code: row.code.clone(),
+            cause: row.cause.clone(),
+            severity: row.severity.clone(),
+            store: row.store.clone(),
+            count: row.count,
+            since: row.since,
+            text: row.text.clone(),
+            next: row.next.clone(),
+            detail: String::new(),
+        }
+    }
+
     /// Whether something does not work; a warning only needs attention.
     pub(crate) fn is_failing(&self) -> bool {
         self.severity == Severity::Failing.as_str()
@@ -65,6 +80,29 @@ impl ShownVerdict {
             unproved: verdict.unproved.iter().map(|text| text.message(locale)).collect(),
         }
     }
+
+    /// Adds the alarms that other processes of the installation have found and this one has not, in the words that they
+    /// recorded.
+    pub(crate) fn with_others(mut self, others: &[AlarmRow]) -> Self {
+        for row in others {
+            let is_same = |alarm: &ShownAlarm| {
+                (&alarm.store, &alarm.code, &alarm.cause) == (&row.store, &row.code, &row.cause)
+            };
+            if !self.alarms.iter().any(is_same) {
+                self.alarms.push(ShownAlarm::recorded(row));
+            }
+        }
+        // The worst first; equal ones in the order in which they stand.
+        self.alarms.sort_by_key(|alarm| !alarm.is_failing());
+        let worst = self.alarms.first().map(|alarm| match alarm.is_failing() {
+            true => State::Failing,
+            false => State::Warning,
+        });
+        if let Some(state) = State::parse(&self.state).max(worst) {
+            state.as_str().clone_into(&mut self.state);
+        }
+        self
+    }
 }
 
 /// Returns an alarm as a row of `v_alarms`.
@@ -79,5 +117,36 @@ pub(super) fn row(alarm: &Alarm, locale: Locale) -> AlarmRow {
         since: shown.since,
         text: shown.text,
         next: shown.next,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_process_has_found_is_shown_once_and_counts_for_the_state() {
+        let found = |store: &str, severity: &str| AlarmRow {
+            store: Some(store.to_owned()),
+            code: "late".to_owned(),
+            cause: String::new(),
+            severity: severity.to_owned(),
+            count: 1,
+            since: None,
+            text: format!("atrasado em {store}"),
+            next: String::new(),
+        };
+        let own = ShownAlarm { text: "own".to_owned(), ..ShownAlarm::recorded(&found("a", "warning")) };
+        for (state, own, others, expected, shown) in [
+            ("ok", vec![], vec![], "ok", vec![]),
+            ("unknown", vec![], vec![found("b", "warning")], "warning", vec!["atrasado em b"]),
+            ("warning", vec![own.clone()], vec![found("a", "warning")], "warning", vec!["own"]),
+            ("warning", vec![own], vec![found("b", "failing")], "failing", vec!["atrasado em b", "own"]),
+        ] {
+            let verdict = ShownVerdict { state: state.to_owned(), alarms: own, unproved: Vec::new() };
+            let verdict = verdict.with_others(&others);
+            let texts: Vec<&str> = verdict.alarms.iter().map(|alarm| alarm.text.as_str()).collect();
+            assert_eq!((verdict.state.as_str(), texts), (expected, shown));
+        }
     }
 }

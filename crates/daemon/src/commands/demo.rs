@@ -8,6 +8,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use espelho_model::{
+    program,
     sync::Resource,
     text,
     text::{Locale, Text},
@@ -49,6 +50,7 @@ async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result
     let sandbox = start_sandbox(arguments).await?;
     let (listener, address) = page_listener().await?;
     let mut place = Place::make(arguments.dir.as_deref())?;
+    program::name_configuration(&place.folder().to_string_lossy());
     let configuration = place.configure(&sandbox, address, locale.language)?;
     // A second Ctrl-C ends the process at once.
     tokio::spawn(remove_when_stopped(place.configuration(), stop.clone()));

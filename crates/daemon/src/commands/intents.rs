@@ -21,7 +21,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use self::{
-    answer::{Became, Deed, spoken},
+    answer::{Arrival, Became, Deed, spoken},
     wait::Written,
 };
 use super::{
@@ -160,8 +160,9 @@ async fn as_json(
         told["open"] = json!(open);
         told["refused"] = json!(refused);
     }
-    if let Became::Tested { has_arrived } = became {
-        told["arrived"] = json!(has_arrived);
+    if let Became::Tested(arrival) = became {
+        told["arrived"] = json!(*arrival == Arrival::Arrived);
+        told["signature_refused"] = json!(*arrival == Arrival::Refused);
     }
     if let [key] = keys.as_slice() {
         let row = reading.store.intents().answer_of(store.as_str(), *intent, key).await?;
@@ -192,16 +193,20 @@ async fn write(
                 }
             };
             rows.write(&reading.store, &store).await?;
-            Ok((Written { store, intent, keys, last_test_before: None }, None))
+            let written = Written { store, intent, keys, last_test_before: None, unverified_before: None };
+            Ok((written, None))
         }
         Intent::Command { kind, key, data } => {
-            let last_test_before = match kind {
-                CommandKind::WebhookTest => Some(wait::last_test_delivery(reading, &store, 0).await?),
-                _ => None,
+            let (last_test_before, unverified_before) = match kind {
+                CommandKind::WebhookTest => (
+                    Some(wait::last_test_delivery(reading, &store, 0).await?),
+                    wait::unverified(reading, &store).await,
+                ),
+                _ => (None, None),
             };
             let id = reading.store.commands().command(&store, kind, &key, Some(data.to_string())).await?;
             let (intent, keys) = (IntentKind::Command, vec![id.to_string()]);
-            Ok((Written { store, intent, keys, last_test_before }, Some(id)))
+            Ok((Written { store, intent, keys, last_test_before, unverified_before }, Some(id)))
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, time::fixed_width};
+use espelho_store::Store;
 use espelho_sync_engine::{
     Problem, Trouble,
     plan::alarms::{Code, decide},
@@ -21,7 +22,7 @@ use crate::{
     config::Configuration,
     context::stop_on_signals,
     exit, local, report,
-    status::{self, Counted, StatusSnapshot, TextStyle},
+    status::{self, Counted, ServiceState, StatusSnapshot, TextStyle},
 };
 
 /// How often `--watch` looks.
@@ -40,8 +41,18 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
         Err(problem) => return say(&problem, cli),
     };
     let clock = SystemClock::shared();
+    let mut reader = StateReader {
+        configuration: &configuration,
+        of: of.as_ref(),
+        locale: cli.locale,
+        clock: &clock,
+        kept: None,
+        ours: None,
+    };
     if !arguments.watch {
-        return match look(&configuration, of.as_ref(), cli.locale, &clock).await {
+        let read = reader.read().await;
+        reader.end().await;
+        return match read {
             Ok(snapshot) => show(&snapshot, cli, None),
             Err(problem) => show_unread(&problem, cli, &*clock),
         };
@@ -53,12 +64,13 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     }
     let (mut code, mut frame) = (exit::PARTIAL, Frame::default());
     while !stop.is_cancelled() {
-        code = match look(&configuration, of.as_ref(), cli.locale, &clock).await {
+        code = match reader.read().await {
             Ok(snapshot) => show(&snapshot, cli, Some(&mut frame)),
             Err(problem) => show_unread(&problem, cli, &*clock),
         };
         tokio::select! { () = clock.sleep(EVERY) => {}, () = stop.cancelled() => {} }
     }
+    reader.end().await;
     code
 }
 
@@ -113,27 +125,79 @@ fn show_unread(problem: &Problem, cli: &Cli, clock: &dyn Clock) -> u8 {
     exit::PARTIAL
 }
 
-/// Asks the service of this installation, else reads the database.
-async fn look(
-    configuration: &Configuration,
-    of: Option<&StoreKey>,
+/// Reads the state, once or again and again.
+struct StateReader<'r> {
+    configuration: &'r Configuration,
+    of: Option<&'r StoreKey>,
     locale: Locale,
-    clock: &Arc<dyn Clock>,
-) -> Result<StatusSnapshot, Problem> {
-    let listen = configuration.installation.http.listen;
-    let Some(answer) = ask_service(listen, of, locale, clock).await else {
-        return recorded(configuration, of, locale, clock).await;
-    };
-    let told = (answer.service.installation.as_deref(), answer.service.file.as_deref());
-    if !is_of_another(told, configuration, clock).await {
-        return Ok(answer);
+    clock: &'r Arc<dyn Clock>,
+    /// The connection to a database server. A file is opened for each reading: it may be replaced between two of them.
+    kept: Option<Store>,
+    /// The installation and file of the service that was found to be this installation's.
+    ours: Option<(Option<String>, Option<String>)>,
+}
+
+impl StateReader<'_> {
+    /// Asks the service of this installation, else reads the database.
+    async fn read(&mut self) -> Result<StatusSnapshot, Problem> {
+        let (listen, locale) = (self.configuration.installation.http.listen, self.locale);
+        let Some(answer) = ask_service(listen, self.of, locale, self.clock).await else {
+            return self.recorded().await;
+        };
+        if !self.is_of_another(&answer.service).await {
+            return Ok(answer);
+        }
+        match self.recorded().await {
+            Ok(snapshot) => Ok(beside_another(snapshot, listen, locale)),
+            Err(problem) => {
+                let other = text!("status-other-installation", address = listen.to_string());
+                eprintln!("espelho: {}", other.message(locale));
+                Err(problem)
+            }
+        }
     }
-    match recorded(configuration, of, locale, clock).await {
-        Ok(snapshot) => Ok(beside_another(snapshot, listen, locale)),
-        Err(problem) => {
-            let other = text!("status-other-installation", address = listen.to_string());
-            eprintln!("espelho: {}", other.message(locale));
-            Err(problem)
+
+    /// Tells whether a service is another installation's. What was found out once about it stands.
+    async fn is_of_another(&mut self, service: &ServiceState) -> bool {
+        let told = (service.installation.clone(), service.file.clone());
+        if self.ours.as_ref() == Some(&told) {
+            return false;
+        }
+        let (installation, file) = (told.0.as_deref(), told.1.as_deref());
+        let is_another = is_of_another((installation, file), self.configuration, self.clock).await;
+        self.ours = (!is_another).then_some(told);
+        is_another
+    }
+
+    /// Reads the database.
+    async fn recorded(&mut self) -> Result<StatusSnapshot, Problem> {
+        let store = match self.kept.take() {
+            Some(store) => store,
+            None => attach(self.configuration, self.clock).await?,
+        };
+        let snapshot = self.recorded_in(&store).await;
+        match snapshot.is_ok() && store.leases().is_shared() {
+            true => self.kept = Some(store),
+            false => store.close().await,
+        }
+        snapshot
+    }
+
+    async fn recorded_in(&self, store: &Store) -> Result<StatusSnapshot, Problem> {
+        let (shown, of) = (self.configuration.shown(), self.of);
+        let counted = match Counted::recorded(store, of).await? {
+            Some(recorded) if of.is_some() || recorded.has_all_of(&shown) => recorded,
+            _ => Counted::take(store, &**self.clock, of).await?,
+        };
+        let snapshot = status::collect(store, &**self.clock, (&shown, of), &counted, None).await?;
+        let seen = alarms::offline(store, &shown, self.clock.now()).await?;
+        Ok(snapshot.judged(ShownVerdict::of(&decide(&seen), self.locale)))
+    }
+
+    /// Closes what is kept.
+    async fn end(self) {
+        if let Some(store) = self.kept {
+            store.close().await;
         }
     }
 }
@@ -162,28 +226,6 @@ async fn ask_service(
         return None;
     }
     serde_json::from_str(&answer.text().await.ok()?).ok()
-}
-
-async fn recorded(
-    configuration: &Configuration,
-    of: Option<&StoreKey>,
-    locale: Locale,
-    clock: &Arc<dyn Clock>,
-) -> Result<StatusSnapshot, Problem> {
-    let store = attach(configuration, clock).await?;
-    let shown = configuration.shown();
-    let snapshot = async {
-        let counted = match Counted::recorded(&store, of).await? {
-            Some(recorded) if of.is_some() || recorded.has_all_of(&shown) => recorded,
-            _ => Counted::take(&store, &**clock, of).await?,
-        };
-        let snapshot = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
-        let seen = alarms::offline(&store, &shown, clock.now()).await?;
-        Ok::<_, Problem>(snapshot.judged(ShownVerdict::of(&decide(&seen), locale)))
-    };
-    let snapshot = snapshot.await;
-    store.close().await;
-    snapshot
 }
 
 #[cfg(test)]

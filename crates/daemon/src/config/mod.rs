@@ -114,6 +114,18 @@ pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if system.is_dir() { system.to_owned() } else { "config".into() }
 }
 
+/// Returns the folder that command lines must name: a bare `espelho` would read another one.
+pub(crate) fn folder_to_name(asked: Option<&Path>) -> Option<PathBuf> {
+    asked.and_then(|asked| other_than(asked, &directory(None)))
+}
+
+/// Returns a folder as somebody elsewhere names it, if it is not the other one.
+fn other_than(folder: &Path, other: &Path) -> Option<PathBuf> {
+    let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_same = real(folder) == real(other);
+    (!is_same).then(|| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))
+}
+
 /// Reads everything, and returns all mistakes at once.
 pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     if !dir.is_dir() {
@@ -223,6 +235,18 @@ mod tests {
             std::fs::write(dir.path().join(format!("stores/{key}.toml")), text).unwrap();
         }
         load(dir.path()).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_folder_is_named_where_a_bare_command_would_read_another_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let [own, other] = ["own", "other"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&own).unwrap();
+        let again = own.join("../own");
+        assert_eq!(other_than(&own, &again), None);
+        assert_eq!(other_than(&own, &other), Some(own));
+        assert!(other_than(Path::new("here"), &other).is_some_and(|folder| folder.is_absolute()));
+        assert_eq!(folder_to_name(None), None);
     }
 
     #[test]

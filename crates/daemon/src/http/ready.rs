@@ -8,19 +8,12 @@ use axum::{
     response::IntoResponse,
 };
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{
-    StoreKey,
-    sync::RunState,
-    text::{Language, Locale},
-};
+use espelho_model::{StoreKey, sync::RunState, text::Locale};
 use espelho_sync_engine::plan::alarms::{Code, Verdict};
 use serde::Deserialize;
 
 use super::State;
-use crate::{
-    alarms::{Posted, ShownVerdict},
-    health::StoreHealth,
-};
+use crate::{alarms::Posted, health::StoreHealth};
 
 /// The maximum number of checks shown: a hub has thousands of stores.
 const SHOWN: usize = 200;
@@ -50,7 +43,7 @@ pub(super) async fn ready(
     let mut ours = HashSet::new();
     for (key, health) in state.health.snapshot() {
         let was_read = posted.as_deref().is_some_and(|posted| was_read(posted, &key));
-        checks.push((format!("store {key}"), of_store(&health, was_read)));
+        checks.push((format!("store {key}"), of_store(&health, was_read, state.snapshots.locale)));
         ours.insert(key);
     }
     if let Some(posted) = &posted {
@@ -74,7 +67,7 @@ async fn of_database(state: &State) -> Vec<Check> {
 /// Returns the alarms, which are shown beside the checks: the service may be ready while something is wrong.
 fn alarms(state: &State) -> Vec<String> {
     let Some(posted) = state.snapshots.board.latest() else { return Vec::new() };
-    let shown = ShownVerdict::of(&posted.verdict, state.snapshots.locale);
+    let shown = posted.shown(state.snapshots.locale);
     let told = shown.alarms.iter().map(|alarm| {
         let store = alarm.store.as_ref().map(|store| format!(" {store}")).unwrap_or_default();
         format!("alarm {}{store}: {} {}", alarm.code, alarm.text, alarm.next)
@@ -112,9 +105,11 @@ fn was_read(posted: &Posted, key: &StoreKey) -> bool {
     posted.seen.stores.iter().any(|store| store.key == *key && store.complete_at.is_some())
 }
 
-fn of_store(health: &StoreHealth, was_read: bool) -> Result<(), String> {
+/// Checks a store. What ails it is told in the installation's language, like the alarms beside it; the checks' own words are
+/// the same everywhere.
+fn of_store(health: &StoreHealth, was_read: bool, locale: Locale) -> Result<(), String> {
     match (health.is_held(), &health.last, &health.problem) {
-        (_, _, Some(problem)) => Err(problem.message(Locale::of(Language::English))),
+        (_, _, Some(problem)) => Err(problem.message(locale)),
         (false, ..) => Err("not ours yet".to_owned()),
         (_, None, _) => Err("not reconciled yet".to_owned()),
         (_, Some((_, RunState::Failed)), _) if !was_read => Err("not reconciled yet".to_owned()),
@@ -263,7 +258,11 @@ mod tests {
             (StoreHealth { last: None, ..fine.clone() }, true, false),
             (StoreHealth { problem: Some(Text::new("x")), ..fine.clone() }, true, false),
         ] {
-            assert_eq!(of_store(&health, was_read).is_ok(), is_ready, "{health:?} {was_read}");
+            assert_eq!(
+                of_store(&health, was_read, Locale::default()).is_ok(),
+                is_ready,
+                "{health:?} {was_read}"
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::row_counts::RowCounts;
 use crate::{
-    alarms::{Board, ShownVerdict},
+    alarms::Board,
     status::{self, Counted, Live, ShownStore, ShownStores, StatusSnapshot},
 };
 
@@ -75,7 +75,7 @@ impl SnapshotCache {
             snapshot.proof.database_at = posted.seen.written_at;
             let answered = posted.seen.stores.iter().filter_map(|store| store.answered_at).max();
             snapshot.proof.marketplace_at = answered.max(snapshot.proof.marketplace_at);
-            snapshot = snapshot.judged(ShownVerdict::of(&posted.verdict, locale));
+            snapshot = snapshot.judged(posted.shown(locale));
         }
         snapshot
     }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
-    text::{Locale, Text},
+    text::{Arg, Locale, Text},
     time::fixed_width,
 };
 use espelho_store::{Effect, ErrorRow, Event, Happened};
@@ -146,10 +146,16 @@ fn called(effect: &Effect) -> Text {
     let Some(note) = effect.note.as_deref().filter(|note| !note.is_empty()) else {
         return text!("explain-called", request = request, state = state);
     };
-    let known = Text::new(format!("explain-proof-{}", slug(note)));
+    text!("explain-called-proof", request = request, state = state, proof = proof(note))
+}
+
+/// Returns the words of a journal note: a message as data, or one that is named by the note itself.
+fn proof(note: &str) -> Arg {
+    let message = serde_json::from_str::<Text>(note).ok();
+    let known = message.unwrap_or_else(|| Text::new(format!("explain-proof-{}", slug(note))));
     match known.is_known() {
-        true => text!("explain-called-proof", request = request, state = state, proof = known),
-        false => text!("explain-called-proof", request = request, state = state, proof = shown(note)),
+        true => known.into(),
+        false => shown(note).into(),
     }
 }
 
@@ -290,6 +296,14 @@ mod tests {
                 assert!(!line.contains("explain-") && !line.contains("{$"), "{line}");
             }
         }
+    }
+
+    #[test]
+    fn why_a_call_is_in_doubt_is_said_in_the_readers_language() {
+        let note = serde_json::to_string(&text!("push-doubtful")).unwrap();
+        let event = Event { at: at(0), what: effect(EffectState::Doubtful, &note) };
+        let line = told(vec![event], &[]).remove(0).line(Locale::default());
+        assert!(line.contains("Foi enviado, e nada prova") && !line.contains("push-doubtful"), "{line}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use espelho_model::{text, text::Text};
 use super::{
     frame::{Fragment, Page, Reader, framed},
     record::{heading, row_words},
-    words::{Words, encoded},
+    words::Words,
 };
 use crate::{
     acts::{Act, Asked, Preview},
@@ -25,8 +25,10 @@ struct Confirm {
     command: String,
     /// The form's hidden fields; none if this reader may not act.
     fields: Vec<(&'static str, String)>,
-    /// Why this reader may not act, and where to go.
-    refusal: Option<(String, Option<(String, String)>)>,
+    /// Why this reader may not act.
+    refusal: Option<String>,
+    /// The page to which a login leads, which is this one; `None` if a login would change nothing.
+    login: Option<String>,
     words: Words,
 }
 
@@ -63,8 +65,10 @@ fn fields(asked: &Asked) -> Vec<(&'static str, String)> {
 /// Renders the question before an act, or says why this reader may not do it.
 pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Reader) -> Page {
     let words = Words(reader.locale);
+    let is_possible = preview.count > 0;
+    let login = (is_possible && reader.session.is_none() && reader.can_log_in).then(|| reader.path.clone());
     let (refusal, fields) = match (&reader.session, reader.can_log_in) {
-        _ if preview.count == 0 => (Some((words.say(&text!("page-act-nothing")), None)), Vec::new()),
+        _ if !is_possible => (Some(words.say(&text!("page-act-nothing"))), Vec::new()),
         (Some(session), _) if session.role.may_act() => {
             let mut fields = fields(asked);
             // The act is done to what this question is about, and to nothing else.
@@ -75,14 +79,10 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
         }
         (Some(session), _) => {
             let said = text!("page-act-viewer", name = shown(&session.name));
-            (Some((words.say(&said), None)), Vec::new())
+            (Some(words.say(&said)), Vec::new())
         }
-        (None, true) => {
-            let login = format!("/entrar?next={}", encoded(&reader.path));
-            let link = (words.say(&text!("page-login")), login);
-            (Some((words.say(&text!("page-act-login")), Some(link))), Vec::new())
-        }
-        (None, false) => (Some((words.say(&text!("page-act-off")), None)), Vec::new()),
+        (None, true) => (Some(words.say(&text!("page-act-login"))), Vec::new()),
+        (None, false) => (Some(words.say(&text!("page-act-off"))), Vec::new()),
     };
     let hidden = preview.count.saturating_sub(preview.rows.len());
     let page = Confirm {
@@ -93,6 +93,7 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
         command: shown(&act.command),
         fields,
         refusal,
+        login,
         words,
     };
     let title = format!("{} · espelho", page.heading);

@@ -4,6 +4,7 @@ use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
     next_step::{self, RowAct, UNKNOWN_STORE, quoted},
+    program,
     push::PushState,
     text,
     text::{Text, words as catalogue},
@@ -250,7 +251,7 @@ pub(crate) fn errors(
             href: mend.href.filter(here),
         };
         page.mends = mends(trouble(groups, !errors.is_empty(), filter)).into_iter().map(line).collect();
-        page.sheets.push(error_rows(errors, words));
+        page.sheets.push(error_rows(errors, groups, words));
     }
     let waiting = causes_of(causes::of_waiting(waiting), &text!("page-waiting"), filter, words);
     page.sheets.push(waiting);
@@ -286,26 +287,43 @@ fn causes_of(causes: Vec<causes::Cause>, title: &Text, filter: &Filter, words: W
     sheet
 }
 
-fn error_rows(errors: &[ErrorRow], words: Words) -> Sheet {
+/// Returns the rows of a cause, each with the acts that end its trouble; `groups` say in which state they are.
+fn error_rows(errors: &[ErrorRow], groups: &[RowsInTrouble], words: Words) -> Sheet {
     let columns = [
         (text!("page-what"), false),
         (text!("status-store"), false),
         (text!("page-error"), false),
         (text!("page-since"), false),
+        (text!("page-act"), false),
+        (text!("page-act-else"), false),
     ];
     let mut sheet = Sheet::new(&text!("page-errors"), &columns, words.0);
     sheet.rows.extend(errors.iter().take(ROWS as usize).map(|row| {
         let name = causes::name(&row.entity, &row.key, row.subject.as_deref());
+        let acting = Acting { entity: &row.entity, key: &row.key, store: &row.store, code: &row.code };
+        let (mends, ends) = acting.deeds(state_of(row, groups).unwrap_or_default());
         let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
         vec![
             Cell::foreign(&name).to(thing_address(&row.store, &row.entity, &row.key)).with_note(Some(about)),
             of_store(&row.store),
             Cell::foreign(&row.error).with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
             time(row.at, words),
+            acting.cell(mends, words),
+            acting.cell(ends, words),
         ]
     }));
     sheet.foot = cut_off(errors.len(), words);
     sheet
+}
+
+/// Returns the state of a row, where all rows of its table and store with its cause are in one state.
+fn state_of<'g>(row: &ErrorRow, groups: &'g [RowsInTrouble]) -> Option<&'g str> {
+    let is_its = |group: &&RowsInTrouble| {
+        INTENTS.contains(&group.entity.as_str())
+            && (&group.store, &group.entity, &group.code) == (&row.store, &row.entity, &row.code)
+    };
+    let mut states = groups.iter().filter(is_its).map(|group| group.state.as_str());
+    states.next().filter(|_| states.next().is_none())
 }
 
 /// `/fila`: the ERP's rows that are not done.
@@ -332,7 +350,7 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
         let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
         page.mends.push(Line {
             does: words.say(&text!("page-mend-bring-back-all")),
-            command: shown(&format!("espelho retry --all --ignored{of_store}")),
+            command: shown(&format!("{} retry --all --ignored{of_store}", program::call())),
             href: None,
         });
     }
@@ -353,7 +371,8 @@ pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
     ];
     let mut sheet = Sheet::new(title, &columns, words.0);
     sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
-        let (mends, ends) = acts_on(row);
+        let acting = Acting { entity: &row.entity, key: &row.key, store: &row.store, code: &row.code };
+        let (mends, ends) = acting.deeds(&row.state);
         let name = if row.subject.is_empty() { &row.key } else { &row.subject };
         let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
         let is_bad = matches!(row.state.as_str(), "failed" | "held" | "doubtful");
@@ -364,37 +383,48 @@ pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
             Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
             error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
             time(row.since, words),
-            act_on(row, mends, words),
-            act_on(row, ends, words),
+            acting.cell(mends, words),
+            acting.cell(ends, words),
         ]
     }));
     sheet.foot = cut_off(rows.len(), words);
     sheet
 }
 
-/// Returns the act that lets a row go on, and the one that ends it as it is: given up, or in doubt and seen to have happened.
-fn acts_on(row: &QueuedRow) -> (Option<Deed>, Option<Deed>) {
-    let Ok(state) = row.state.parse::<PushState>() else { return (None, None) };
-    let acts = next_step::acts(state, &row.code);
-    let deed = |is_end: bool| {
-        let act = acts.iter().find(|act| (**act == RowAct::Ignore) == is_end)?;
-        Deed::of(*act, state)
-    };
-    (deed(false), deed(true))
+/// A row of the ERP that somebody may act on.
+struct Acting<'r> {
+    entity: &'r str,
+    key: &'r str,
+    store: &'r str,
+    code: &'r str,
 }
 
-/// Returns the link to the question before an act on a row. Rows of stores that no configuration has are one cause.
-fn act_on(row: &QueuedRow, deed: Option<Deed>, words: Words) -> Cell {
-    let Some(deed) = deed else { return Cell::new("–") };
-    let act = deed.word();
-    let rows = match row.code.as_str() {
-        UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}"),
-        _ => {
-            let (entity, key, store) = (encoded(&row.entity), encoded(&row.key), encoded(&row.store));
-            format!("entity={entity}&key={key}&store={store}")
-        }
-    };
-    Cell::new(words.say(&deed.name())).to(format!("/acao?act={act}&{rows}"))
+impl Acting<'_> {
+    /// Returns the act that lets the row go on, and the one that ends it as it is: given up, or in doubt and seen to have
+    /// happened.
+    fn deeds(&self, state: &str) -> (Option<Deed>, Option<Deed>) {
+        let Ok(state) = state.parse::<PushState>() else { return (None, None) };
+        let acts = next_step::acts(state, self.code, Some(self.entity));
+        let deed = |is_end: bool| {
+            let act = acts.iter().find(|act| (**act == RowAct::Ignore) == is_end)?;
+            Deed::of(*act, state)
+        };
+        (deed(false), deed(true))
+    }
+
+    /// Returns the link to the question before an act. Rows of stores that no configuration has are one cause.
+    fn cell(&self, deed: Option<Deed>, words: Words) -> Cell {
+        let Some(deed) = deed else { return Cell::new("–") };
+        let act = deed.word();
+        let rows = match self.code {
+            UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}"),
+            _ => {
+                let (entity, key, store) = (encoded(self.entity), encoded(self.key), encoded(self.store));
+                format!("entity={entity}&key={key}&store={store}")
+            }
+        };
+        Cell::new(words.say(&deed.name())).to(format!("/acao?act={act}&{rows}"))
+    }
 }
 
 /// `/webhooks`: the newest deliveries; `handled` is how many a replay would open again.
@@ -435,7 +465,7 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, re
         };
         page.mends.push(Line {
             does: words.say(&does),
-            command: shown(&format!("espelho webhook replay --all{event}{store}")),
+            command: shown(&format!("{} webhook replay --all{event}{store}", program::call())),
             href: Some(acts),
         });
     }

@@ -3,6 +3,7 @@
 
 use espelho_model::{
     next_step::{self, RowAct, Rows, command_line, quoted},
+    program,
     push::PushState,
     text,
     text::Text,
@@ -83,9 +84,10 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
     }
 }
 
-/// Returns the acts that mend rows of one cause in a state, then the list of these rows.
+/// Returns the acts that mend rows of one cause in a state, and the list of these rows: last, but before an act that only
+/// gives them up.
 fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) -> Vec<Mend> {
-    let acts = state.map(|state| next_step::acts(state, cause)).unwrap_or_default();
+    let acts = state.map(|state| next_step::acts(state, cause, None)).unwrap_or_default();
     let mend = |act: &RowAct| {
         let deed = Deed::of(*act, state?)?;
         Some(Mend {
@@ -95,7 +97,10 @@ fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) 
             is_remedy: true,
         })
     };
-    acts.iter().filter_map(mend).chain([look(cause, store)]).collect()
+    let mut mends: Vec<Mend> = acts.iter().filter_map(mend).collect();
+    let at = if acts == [RowAct::Ignore] { 0 } else { mends.len() };
+    mends.insert(at, look(cause, store));
+    mends
 }
 
 /// Returns the list of the rows of a cause.
@@ -113,7 +118,7 @@ fn query_of(store: Option<&str>) -> String {
 }
 
 fn shown(does: Text, command: &str) -> Mend {
-    Mend { does, command: format!("espelho {command}"), href: None, is_remedy: false }
+    Mend { does, command: format!("{} {command}", program::call()), href: None, is_remedy: false }
 }
 
 fn plain(does: Text, command: &str) -> Mend {
@@ -142,14 +147,22 @@ mod tests {
         for (code, cause, store, can_retry, expected) in [
             (
                 "failed",
-                "unknown_sku",
+                "gave_up",
                 None,
                 true,
                 &[
-                    "espelho retry --all --code unknown_sku",
-                    "espelho ignore --all --code unknown_sku",
-                    "espelho errors --all --code unknown_sku",
+                    "espelho retry --all --code gave_up",
+                    "espelho ignore --all --code gave_up",
+                    "espelho errors --all --code gave_up",
                 ][..],
+            ),
+            // Trying the same again ends the same: somebody has to see the rows first.
+            (
+                "failed",
+                "unknown_sku",
+                None,
+                true,
+                &["espelho errors --all --code unknown_sku", "espelho ignore --all --code unknown_sku"],
             ),
             (
                 "held",
@@ -176,14 +189,14 @@ mod tests {
                 "price_zero",
                 None,
                 false,
-                &["espelho ignore --all --code price_zero", "espelho errors --all --code price_zero"],
+                &["espelho errors --all --code price_zero", "espelho ignore --all --code price_zero"],
             ),
             (
                 "unknown_store",
                 "unknown_store",
                 None,
                 true,
-                &["espelho ignore --all --code unknown_store", "espelho errors --all --code unknown_store"],
+                &["espelho errors --all --code unknown_store", "espelho ignore --all --code unknown_store"],
             ),
             ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --store a"]),
         ] {

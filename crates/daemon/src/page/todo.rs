@@ -199,7 +199,7 @@ mod tests {
             unknown.stores.iter().map(|(store, _)| store.as_str()).collect::<Vec<_>>(),
             ["loja-1", "loja-2"]
         );
-        assert_eq!(unknown.mends[0].command, "espelho retry --all --code unknown_sku");
+        assert_eq!(unknown.mends[1].command, "espelho ignore --all --code unknown_sku");
         assert_eq!(groups[0].mends.len(), 1, "nothing that the ERP wrote has this cause");
     }
 
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(group.next.as_deref(), Some("Reponha o estoque"));
         assert_eq!(group.mends[0].href.as_deref(), Some("/erros?causa=oversold&store=loja-1"));
         let unknown = shown_groups(vec![alarm("failed", "unknown_sku", Some("loja-1"), 9)]).remove(0);
-        assert!(unknown.next.is_some() && unknown.mends[0].command.contains("retry"), "{:?}", unknown.next);
+        assert!(unknown.next.is_some() && unknown.mends[1].command.contains("ignore"), "{:?}", unknown.next);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    text,
+    program, text,
     text::{Locale, Text, words},
 };
 use espelho_store::IntentCounts;
@@ -46,8 +46,8 @@ impl IntentRows {
     pub(crate) fn next_step(&self, store: &str) -> String {
         match (self.doubtful + self.failed, self.held) {
             (0, 0) => "-".to_owned(),
-            (0, _) => "espelho held".to_owned(),
-            _ => format!("espelho errors --store {store}"),
+            (0, _) => format!("{} held", program::call()),
+            _ => format!("{} errors --store {store}", program::call()),
         }
     }
 }

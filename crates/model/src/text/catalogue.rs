@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
 
 use super::{Arg, Language, Locale, format};
+use crate::program;
 
 type Bundle = FluentBundle<FluentResource>;
 
@@ -76,6 +77,7 @@ fn bundle(language: Language) -> Bundle {
     let mut bundle = Bundle::new_concurrent(language.tag().parse().into_iter().collect());
     // Isolation marks around arguments are for texts that mix directions; a terminal shows them as garbage.
     bundle.set_use_isolating(false);
+    bundle.set_transform(Some(program::called));
     for file in FILES {
         // A test checks that every file parses and that no identifier is repeated.
         let resource =

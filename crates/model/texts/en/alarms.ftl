@@ -136,6 +136,7 @@ unproved-database = No write to the database was confirmed in the last 3 minutes
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
 unproved-owner = Nobody works on store { $store } yet.
+unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: the last test delivery before the start did not come.
 
 # Deadlines, as in v_deadlines.kind.
 word-deadline-ship-by = dispatch

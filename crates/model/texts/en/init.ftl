@@ -21,5 +21,5 @@ init-store-exists = { $file } exists already.
 init-written = written: { $file }
 init-not-written = { $file } cannot be written: { $problem }
 init-next-systemd = All is ready. Now: sudo systemctl enable --now espelho
-init-next-run = All is ready. Now: espelho run --config { $folder }
+init-next-run = All is ready. Now: espelho --config { $folder } run
 init-next-doctor = The files are written. Correct what is marked above, and look again with: espelho doctor --config { $folder }

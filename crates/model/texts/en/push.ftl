@@ -22,6 +22,8 @@ push-no-answer = It was sent, and the marketplace no longer says whether it had 
     .next = Look in the portal. Where it had none: espelho retry { $row }; where it had: espelho ignore { $row }
 push-unknown-sku = No product of this store has the SKU { $sku }.
     .next = Correct the row's SKU in erp_stock or erp_prices, or delete the row. If the product is still to be created, there is nothing to do: the row goes by itself.
+push-sku-awaited = No product of this store has the SKU { $sku } yet: the first reading has not ended, or the product is being created.
+    .next = Nothing to do: it goes by itself when the product shows. If the SKU is wrong, correct it.
 push-unknown-sku-command = No product of this store has the SKU { $sku }.
     .next = Check the SKU. If the product was created since: espelho retry { $row }; to give the command up: espelho ignore { $row }
 

@@ -136,6 +136,7 @@ unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últ
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
 unproved-owner = Ainda ninguém cuida da loja { $store }.
+unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: a última entrega de teste de antes do início não chegou.
 
 # Prazos, como em v_deadlines.kind.
 word-deadline-ship-by = despacho

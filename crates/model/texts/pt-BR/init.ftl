@@ -21,5 +21,5 @@ init-store-exists = { $file } já existe.
 init-written = gravado: { $file }
 init-not-written = { $file } não pôde ser gravado: { $problem }
 init-next-systemd = Tudo pronto. Agora: sudo systemctl enable --now espelho
-init-next-run = Tudo pronto. Agora: espelho run --config { $folder }
+init-next-run = Tudo pronto. Agora: espelho --config { $folder } run
 init-next-doctor = Os arquivos estão gravados. Corrija o que está marcado acima e confira com: espelho doctor --config { $folder }

@@ -22,6 +22,8 @@ push-no-answer = Foi enviado, e o marketplace não diz mais se teve efeito: { $w
     .next = Confira no portal. Se não teve efeito: espelho retry { $row }; se teve: espelho ignore { $row }
 push-unknown-sku = Nenhum produto desta loja tem o SKU { $sku }.
     .next = Corrija o SKU da linha em erp_stock ou erp_prices, ou apague a linha. Se o produto ainda vai ser criado, nada a fazer: ela vai sozinha.
+push-sku-awaited = Ainda não há produto desta loja com o SKU { $sku }: a primeira leitura não terminou, ou o produto está sendo criado.
+    .next = Nada a fazer: vai sozinho quando o produto aparecer. Se o SKU estiver errado, corrija-o.
 push-unknown-sku-command = Nenhum produto desta loja tem o SKU { $sku }.
     .next = Confira o SKU. Se o produto foi criado depois: espelho retry { $row }; para desistir do comando: espelho ignore { $row }
 

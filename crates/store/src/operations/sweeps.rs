@@ -101,7 +101,8 @@ pub struct WebhookWatch {
     pub heard_at: Option<DateTime<Utc>>,
     /// Changes that sweeps have found since then without an event.
     pub missed: u64,
-    /// When the first of them was found.
+    /// When the first of them was found, or the first test was requested that did not come: the first sign that
+    /// deliveries are lost.
     pub missed_since: Option<DateTime<Utc>>,
     /// When we last asked the marketplace for a test delivery.
     pub tested_at: Option<DateTime<Utc>>,
@@ -111,7 +112,7 @@ pub struct WebhookWatch {
     pub problem: Option<String>,
     /// When we last logged in because another program's login had ended our token; read-only.
     pub other_login_at: Option<DateTime<Utc>>,
-    /// Whether deliveries are proved to be lost; forgotten at a restart.
+    /// Whether deliveries are proved to be lost; not recorded: it follows from the rest.
     pub silent: bool,
 }
 

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use super::{
-    options::Options, refresh_queue::RefreshQueue, signals::Signals, sweep_record::SweepRecord,
-    sweeps::Sweeps,
-};
+use super::{options::Options, refresh_queue::RefreshQueue, signals::Signals, sweeps::Sweeps};
 use crate::{
     Error, StoreContext,
     plan::downtime::{was_mirrored, worth_a_word},
@@ -24,15 +21,13 @@ pub(super) fn log_downtime(context: &StoreContext, options: &Options) {
     }
 }
 
-/// Loads what an earlier owner has recorded, and sweeps for what was missed since, if the mirror was complete once.
+/// Sweeps for what was missed since an earlier owner's end, if the mirror was complete once.
 pub(super) async fn catch_up(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     signals: &Signals,
-    record: &SweepRecord<'_>,
     sweeps: &mut Sweeps<'_>,
 ) -> Result<(), Error> {
-    record.remember().await?;
     let runs = context.store.runs().last_run_states(&context.key).await;
     if !was_mirrored(&runs?) {
         return Ok(());

@@ -56,6 +56,8 @@ pub struct WebhookNews {
     pub missed: u64,
     /// Since when it is proved that none arrives.
     pub silent_since: Option<DateTime<Utc>>,
+    /// Whether an earlier owner left open whether they arrive, and nothing has told since.
+    pub is_open: bool,
 }
 
 /// The outcome of a delivery.

@@ -18,6 +18,7 @@ use crate::{
         pauses::Activity,
         reconciled::{is_cut_short, is_whole},
         repetition::{Repetition, is_repeated},
+        schedule::Sweep,
     },
     reconcile::{PAUSED, reconcile},
 };
@@ -136,8 +137,10 @@ impl<'c> Reconciler<'c> {
         }
         self.observer.reconciled(&report);
         self.observer.stats(self.context.client.stats());
-        if is_whole(&report) {
+        if is_whole(&report) && !self.signals.is_mirrored() {
             self.signals.note_mirrored();
+            // The last count compared the marketplace with a mirror that was being filled.
+            self.signals.wake(Sweep::Counts);
         }
         if options.kind == SCHEDULED {
             self.plan_repetition(&report);

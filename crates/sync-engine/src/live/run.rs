@@ -107,6 +107,8 @@ struct Behind<'c> {
 
 impl Behind<'_> {
     async fn run(&mut self) -> Result<(), Error> {
+        // What an earlier owner has proved is known while readings are paused, too.
+        Box::pin(self.record.remember()).await?;
         if self.context.holds(Activity::Pull) {
             Box::pin(self.context.released(Activity::Pull)).await;
         }
@@ -123,7 +125,7 @@ impl Behind<'_> {
 
     // Not `async`: the future of an `async` function would also reserve space for the boxed value.
     fn boxed_catch_up(&mut self) -> BoxFuture<'_, Result<(), Error>> {
-        let caught_up = catch_up(self.context, self.queue, self.signals, self.record, &mut self.sweeps);
+        let caught_up = catch_up(self.context, self.queue, self.signals, &mut self.sweeps);
         Box::pin(watch::lane("catch_up", caught_up))
     }
 }

@@ -15,7 +15,10 @@ use tokio::sync::Notify;
 use super::observer::{Observer, WebhookNews};
 use crate::{
     Error, Refusal, RoundTrip, StoreContext,
-    plan::{silence::silence, webhook_news},
+    plan::{
+        silence::{silence, was_open, was_proved},
+        webhook_news,
+    },
     pull::is_final,
 };
 
@@ -41,6 +44,8 @@ pub(super) struct WebhookWatch<'c> {
 struct State {
     watch: Watch,
     is_unwritten: bool,
+    /// Whether an earlier owner left open whether deliveries arrive, and nothing has told since.
+    was_open: bool,
 }
 
 /// The result of a request for a test delivery.
@@ -62,9 +67,21 @@ impl<'c> WebhookWatch<'c> {
         self.receives
     }
 
-    /// Takes over what an earlier owner has recorded.
-    pub(super) fn remember(&self, watch: Watch) {
-        self.state().watch = watch;
+    /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.
+    pub(super) fn remember(&self, recorded: Watch) {
+        let now = self.context.clock.now();
+        let silence = {
+            let mut state = self.state();
+            let mut watch = webhook_news::resumed(recorded, &state.watch);
+            watch.silent = was_proved(&watch);
+            state.was_open = was_open(&watch, now);
+            state.watch = watch;
+            silence(&state.watch, now)
+        };
+        if self.receives && silence.is_suspected {
+            self.report(silence.proved_since);
+            self.suspected.notify_one();
+        }
     }
 
     /// Takes what is not on disk yet.
@@ -123,7 +140,11 @@ impl<'c> WebhookWatch<'c> {
                 tracing::debug!(store = %self.context.key, error = problem.problem().error, "a test delivery could not be requested");
             }
         }
-        self.state().watch.silent = silence.proved_since.is_some();
+        {
+            let mut state = self.state();
+            let is_news = webhook_news::judged(&mut state.watch, silence.proved_since);
+            state.is_unwritten |= is_news;
+        }
         self.report(silence.proved_since);
         silence.is_suspected
     }
@@ -174,9 +195,12 @@ impl<'c> WebhookWatch<'c> {
     }
 
     fn report(&self, silent_since: Option<DateTime<Utc>>) {
+        let now = self.context.clock.now();
         let news = {
-            let watch = &self.state().watch;
-            WebhookNews { heard_at: watch.heard_at, missed: watch.missed, silent_since }
+            let mut state = self.state();
+            let is_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
+            state.was_open = is_open;
+            WebhookNews { heard_at: state.watch.heard_at, missed: state.watch.missed, silent_since, is_open }
         };
         self.observer.webhook(news);
     }

@@ -34,7 +34,7 @@ const NONE: Silence = Silence { proved_since: None, asks: false, is_suspected: f
 /// Decides what a watch means at this time.
 pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
     let unheard = |since: &DateTime<Utc>| watch.heard_at.is_none_or(|heard| heard < *since);
-    let missed = watch.missed_since.filter(|since| watch.missed > 0 && unheard(since));
+    let missed = watch.missed_since.filter(unheard);
     let tested = watch.tested_at.filter(unheard);
     let Some(since) = missed.into_iter().chain(tested).min() else { return NONE };
     let last_asked = watch.tested_at.filter(|tested| *tested >= since);
@@ -47,6 +47,24 @@ pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
     let stands = watch.silent && unheard(&since);
     let asks = last_asked.map_or(now - since >= GRACE, |asked| now - asked >= AGAIN);
     Silence { proved_since: (proved || stands).then_some(since), asks, is_suspected: true }
+}
+
+/// Tells whether the record that an earlier owner left proves that no delivery arrived: a test was requested long after
+/// the first sign, so that it was not the first one, and nothing has come since that sign.
+pub fn was_proved(watch: &WebhookWatch) -> bool {
+    let (Some(since), Some(tested)) = (watch.missed_since, watch.tested_at) else { return false };
+    let lasted = tested - since;
+    watch.heard_at.is_none_or(|heard| heard < since)
+        && match watch.problem {
+            None => lasted >= AGAIN,
+            Some(_) => watch.missed >= MANY && lasted >= RETRIED,
+        }
+}
+
+/// Tells whether the record that an earlier owner left leaves open whether deliveries arrive: its last test was under
+/// way, or a change that none reported was not followed by a test.
+pub fn was_open(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
+    watch.problem.is_none() && silence(watch, now).is_suspected && !was_proved(watch)
 }
 
 #[cfg(test)]
@@ -100,6 +118,32 @@ mod tests {
             check(&WebhookWatch { problem, ..watch(missed, since, None, Some(90)) }).0
         };
         assert!(refused(3, 25) && !refused(2, 25) && !refused(3, 26));
+    }
+
+    #[test]
+    fn a_restart_keeps_what_was_proved_and_leaves_open_what_was_not() {
+        let sign = |since, tested| {
+            let missed_since = Some(at(since));
+            WebhookWatch { missed_since, ..watch(0, 0, None, tested) }
+        };
+        let refused = |missed| {
+            let problem = Some("404".to_owned());
+            WebhookWatch { problem, ..watch(missed, 9, None, Some(90)) }
+        };
+        for (watch, proved, open, why) in [
+            (watch(0, 0, Some(50), None), false, false, "nothing was missed"),
+            (watch(1, 60, Some(50), Some(90)), true, false, "two tests did not come"),
+            (watch(1, 60, None, Some(89)), false, true, "the first test was under way"),
+            (watch(1, 60, None, None), false, true, "no test was requested"),
+            (watch(0, 0, Some(50), Some(70)), false, true, "the daily test was under way"),
+            (watch(1, 60, Some(61), Some(95)), false, true, "one came between, and the last test did not"),
+            (watch(1, 60, Some(96), Some(95)), false, false, "the test came"),
+            (sign(60, Some(90)), true, false, "two daily tests did not come"),
+            (refused(1), false, false, "a test that is refused proves nothing"),
+            (refused(3), true, false, "many changes do"),
+        ] {
+            assert_eq!((was_proved(&watch), was_open(&watch, at(100))), (proved, open), "{why}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub fn missed(watch: &mut WebhookWatch, now: DateTime<Utc>) {
 
 /// Tells whether deliveries tell of changes: one came within a day, and no change was found that none had told.
 pub fn tells_of_changes(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
-    watch.missed == 0 && watch.heard_at.is_some_and(|heard| now - heard < TimeDelta::days(1))
+    watch.missed_since.is_none() && watch.heard_at.is_some_and(|heard| now - heard < TimeDelta::days(1))
 }
 
 /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
@@ -33,6 +33,22 @@ pub fn heard(watch: &mut WebhookWatch, at: DateTime<Utc>, is_test: bool) {
 /// Records that a test delivery was requested, or why it could not be.
 pub fn tested(watch: &mut WebhookWatch, at: DateTime<Utc>, problem: Option<String>) {
     (watch.tested_at, watch.problem) = (Some(at), problem);
+}
+
+/// Records since when it is proved that no delivery arrives, if it is; returns whether that is worth a record: a restart
+/// must not forget it.
+pub fn judged(watch: &mut WebhookWatch, proved_since: Option<DateTime<Utc>>) -> bool {
+    watch.silent = proved_since.is_some();
+    let is_news = watch.silent && watch.missed_since.is_none();
+    watch.missed_since = watch.missed_since.or(proved_since);
+    is_news
+}
+
+/// Adds to an earlier owner's record what was heard before it was read.
+pub fn resumed(mut recorded: WebhookWatch, begun: &WebhookWatch) -> WebhookWatch {
+    begun.heard_at.into_iter().for_each(|at| heard(&mut recorded, at, false));
+    begun.test_heard_at.into_iter().for_each(|at| heard(&mut recorded, at, true));
+    recorded
 }
 
 /// Whether a test delivery has arrived since then.
@@ -99,6 +115,26 @@ mod tests {
         let mut never_tested = WebhookWatch { problem: Some("?".to_owned()), ..WebhookWatch::default() };
         heard(&mut never_tested, at(1), false);
         assert_eq!(never_tested.problem, None);
+    }
+
+    #[test]
+    fn a_proof_without_a_missed_change_is_dated_once_and_a_delivery_ends_it() {
+        let mut watch = WebhookWatch::default();
+        assert!(!judged(&mut watch, None));
+        assert!(judged(&mut watch, Some(at(10))) && !judged(&mut watch, Some(at(40))));
+        assert_eq!((watch.silent, watch.missed, watch.missed_since), (true, 0, Some(at(10))));
+        assert!(!tells_of_changes(&WebhookWatch { heard_at: Some(at(9)), ..watch.clone() }, at(41)));
+        heard(&mut watch, at(50), true);
+        assert_eq!((watch.silent, watch.missed_since), (false, None));
+    }
+
+    #[test]
+    fn what_was_heard_before_the_record_was_read_is_not_lost() {
+        let mut begun = WebhookWatch::default();
+        heard(&mut begun, at(50), true);
+        let recorded = WebhookWatch { missed: 2, missed_since: Some(at(10)), ..WebhookWatch::default() };
+        let resumed = resumed(recorded, &begun);
+        assert_eq!((resumed.missed, resumed.missed_since, resumed.test_heard_at), (0, None, Some(at(50))));
     }
 
     #[test]

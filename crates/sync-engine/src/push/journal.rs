@@ -241,15 +241,10 @@ impl<'c> Journal<'c> {
             Settlement::Unprovable(message) => {
                 self.state().first_checked.remove(&effect.id);
                 self.listener.settled(&effect.kind, EffectState::Doubtful);
-                return self
-                    .settle(
-                        effect.id,
-                        EffectState::Doubtful,
-                        Some(message.code.clone()),
-                        &message.text.to_string(),
-                        None,
-                    )
-                    .await;
+                let code = Some(message.code.clone());
+                // As data, so that each reader gets it in their own language.
+                let note = serde_json::to_string(&message.text).unwrap_or_default();
+                return self.settle(effect.id, EffectState::Doubtful, code, &note, None).await;
             }
             Settlement::NotYet(_) => return Ok(()),
         };

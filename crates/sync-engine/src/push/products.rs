@@ -85,7 +85,7 @@ impl<'c> Products<'c> {
             true => self.never_comes(sku).await?,
             false => None,
         };
-        let wait = || Verdict::Waiting(unknown(sku), UNKNOWN_SKU_RECHECK_INTERVAL);
+        let wait = || Verdict::Waiting(awaited(sku), UNKNOWN_SKU_RECHECK_INTERVAL);
         Ok(never.map_or_else(wait, Verdict::Failed))
     }
 
@@ -99,11 +99,16 @@ fn unknown(sku: &str) -> Message {
     Message::new("unknown_sku", text!("push-unknown-sku", sku = sku))
 }
 
+/// Returns what a row waits for that goes on by itself, whatever kind it is of.
+fn awaited(sku: &str) -> Message {
+    Message::new("unknown_sku", text!("push-sku-awaited", sku = sku))
+}
+
 fn in_words_for_a_command(verdict: Verdict, sku: &str) -> Verdict {
-    let words = Message::new("unknown_sku", text!("push-unknown-sku-command", sku = sku));
     match verdict {
-        Verdict::Failed(_) => Verdict::Failed(words),
-        Verdict::Waiting(_, after) => Verdict::Waiting(words, after),
+        Verdict::Failed(_) => {
+            Verdict::Failed(Message::new("unknown_sku", text!("push-unknown-sku-command", sku = sku)))
+        }
         other => other,
     }
 }
@@ -115,21 +120,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_with_an_unknown_sku_is_corrected_and_a_command_is_tried_again() {
+    fn a_row_with_an_unknown_sku_is_corrected_a_command_is_tried_again_and_one_that_waits_goes_by_itself() {
         let row = || Verdict::Failed(unknown("CAN-01"));
-        let waits = Verdict::Waiting(unknown("CAN-01"), UNKNOWN_SKU_RECHECK_INTERVAL);
-        for (verdict, is_command) in [
-            (row(), false),
-            (in_words_for_a_command(row(), "CAN-01"), true),
-            (in_words_for_a_command(waits, "CAN-01"), true),
+        let waits = || Verdict::Waiting(awaited("CAN-01"), UNKNOWN_SKU_RECHECK_INTERVAL);
+        for (verdict, says_retry, says_table) in [
+            (row(), false, true),
+            (in_words_for_a_command(row(), "CAN-01"), true, false),
+            (waits(), false, false),
+            (in_words_for_a_command(waits(), "CAN-01"), false, false),
         ] {
             let (Verdict::Failed(message) | Verdict::Waiting(message, _)) = verdict else {
-                panic!("{is_command}")
+                panic!("{says_retry}")
             };
+            assert_eq!(message.code, "unknown_sku");
             for locale in Language::ALL.map(Locale::of) {
                 let next = message.text.next(locale).unwrap();
-                assert_eq!(next.contains("espelho retry"), is_command, "{next}");
-                assert_eq!(next.contains("erp_stock"), !is_command, "{next}");
+                assert_eq!(next.contains("espelho retry"), says_retry, "{next}");
+                assert_eq!(next.contains("erp_stock"), says_table, "{next}");
             }
         }
     }

@@ -72,6 +72,17 @@ const FOUND: [Found; 6] = [
     },
 ];
 
+#[tokio::test]
+async fn the_rows_are_counted_again_as_soon_as_the_first_reading_has_ended() {
+    let setup = Setup::on(Kind::Sqlite).with(|setup| (setup.world.orders, setup.world.products) = (4, 6));
+    let mut rig = setup.open().await;
+    // Counts are due once; only new orders are swept again.
+    rig.keep_in_step(only(&[Sweep::NewOrders], OFTEN), false).await;
+    let counts = "SELECT kind || ' ' || CAST(remote - local AS TEXT) FROM remote_counts ORDER BY kind";
+    rig.shown(counts, |rows| rows == ["open_orders 0", "orders 0", "products 0"]).await;
+    rig.stop().await;
+}
+
 // withstands: F031
 #[tokio::test]
 async fn each_sweep_finds_what_no_delivery_reported() {

@@ -303,6 +303,24 @@ async fn where_no_test_can_be_asked_for_three_changes_prove_the_silence() {
 }
 
 #[tokio::test]
+async fn a_silence_that_was_proved_stands_over_a_restart_until_a_delivery_comes() {
+    let (mut rig, outside) = receiving().await;
+    rig.sell_in_silence(&outside).await;
+    rig.until("it is proved", async || silent_since(&outside).is_some()).await;
+    let asked = rig.requests(TEST).len();
+    rig.until("tests are asked for again", async || rig.requests(TEST).len() > asked + 1).await;
+    // The record is written with the next heartbeat.
+    rig.pass(Duration::from_secs(120)).await;
+    rig.stop().await;
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.until("it is told again", async || outside.told().webhook.is_some()).await;
+    assert!(silent_since(&outside).is_some(), "before any new test");
+    rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
+    rig.until("a delivery ends it", async || silent_since(&outside).is_none()).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn who_receives_nothing_misses_nothing_and_asks_for_no_test() {
     let mut rig = mirrored().await;
     rig.make_webhook();

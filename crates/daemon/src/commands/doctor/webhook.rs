@@ -3,7 +3,6 @@
 use espelho_model::text;
 use espelho_store::{Error, WebhookOwner};
 use espelho_sync_engine::{Examination, Problem, Question, RoundTrip};
-use serde_json::Value;
 
 use super::{
     access::{Access, Silence},
@@ -77,13 +76,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 /// Whether deliveries without a signature by a known secret have arrived since the service was first asked.
 async fn unverified_came(store: &StoreFacts<'_>) -> bool {
     let listen = store.all.configuration.installation.http.listen;
-    let path = format!("/status?store={}", store.config.key);
-    let told = match local::request(listen, "GET", &path, None, &store.all.clock).await {
-        Ok(answer) => answer.text().await.ok(),
-        Err(_) => None,
-    };
-    let now = told.and_then(|told| serde_json::from_str::<Value>(&told).ok());
-    let now = now.and_then(|told| told["stores"][0]["unverified"].as_u64());
+    let now = local::unverified(listen, &store.config.key, &store.all.clock).await;
     let before = store.status().and_then(|told| told["unverified"].as_u64());
     now.zip(before).is_some_and(|(now, before)| now > before)
 }

@@ -38,8 +38,19 @@ pub(super) enum Became {
     Row(Answer),
     /// The rows of a file: how many are done, open, and refused.
     Rows { done: usize, open: usize, refused: usize },
-    /// The marketplace accepted the request for a test delivery: whether the delivery arrived while we waited.
-    Tested { has_arrived: bool },
+    /// The marketplace accepted the request for a test delivery.
+    Tested(Arrival),
+}
+
+/// The end of a test delivery while we waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It arrived.
+    Arrived,
+    /// A delivery arrived, and its signature was refused.
+    Refused,
+    /// None arrived.
+    Missing,
 }
 
 /// The report on an outcome.
@@ -96,12 +107,9 @@ pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spok
             plain(mark, text, code)
         }
         Became::Row(answer) => of_row(deed, answer),
-        Became::Tested { has_arrived: true } => {
-            plain('✓', text!("wishes-test-delivery-arrived"), exit::COMPLETE)
-        }
-        Became::Tested { has_arrived: false } => {
-            plain('!', text!("wishes-test-delivery-missing"), exit::PARTIAL)
-        }
+        Became::Tested(Arrival::Arrived) => plain('✓', text!("wishes-test-delivery-arrived"), exit::COMPLETE),
+        Became::Tested(Arrival::Refused) => plain('✗', text!("wishes-test-delivery-refused"), exit::PARTIAL),
+        Became::Tested(Arrival::Missing) => plain('!', text!("wishes-test-delivery-missing"), exit::PARTIAL),
     }
 }
 
@@ -249,13 +257,21 @@ mod tests {
             ),
             (
                 Deed::TestDelivery,
-                Became::Tested { has_arrived: true },
+                Became::Tested(Arrival::Arrived),
                 "✓ a entrega de teste chegou, com assinatura válida",
                 0,
             ),
             (
                 Deed::TestDelivery,
-                Became::Tested { has_arrived: false },
+                Became::Tested(Arrival::Refused),
+                "✗ chegou uma entrega, mas a assinatura dela foi recusada: é de um segredo desconhecido\n  compare o segredo \
+                 do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no \
+                 portal e reinicie o serviço: ele o faz de novo. Se o próximo teste chegar, quem postou era um estranho",
+                3,
+            ),
+            (
+                Deed::TestDelivery,
+                Became::Tested(Arrival::Missing),
                 "! o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou\n  veja o endereço e o \
                  caminho até esta máquina: espelho doctor",
                 3,

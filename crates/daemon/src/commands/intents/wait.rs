@@ -8,7 +8,7 @@ use espelho_store::{Answer, DeliverySelection, Error, IntentKind};
 
 use super::{
     super::reading::Reading,
-    answer::{Became, is_answered},
+    answer::{Arrival, Became, is_answered},
 };
 use crate::local;
 
@@ -27,6 +27,8 @@ pub(super) struct Written {
     pub(super) keys: Vec<String>,
     /// For a test delivery: the number of the last one that the inbox had before.
     pub(super) last_test_before: Option<i64>,
+    /// For a test delivery: how many deliveries in a row had no valid signature before.
+    pub(super) unverified_before: Option<u64>,
 }
 
 /// Waits until the rows are answered, at most so long.
@@ -44,27 +46,35 @@ pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration
     };
     match &became {
         Became::Row(Answer { state: Some(PushState::Done), .. }) => match written.last_test_before {
-            Some(last) => await_test_delivery(reading, &written.store, last, end).await,
+            Some(last) => await_test_delivery(reading, written, last, end).await,
             None => Ok(became),
         },
         _ => Ok(became),
     }
 }
 
-/// Waits until a test delivery is in the inbox, at most until `end`. A delivery with a wrong signature is not kept there.
+/// Waits until a test delivery is in the inbox, at most until `end`. A delivery with a wrong signature is not kept there;
+/// the service counts it.
 async fn await_test_delivery(
     reading: &Reading,
-    store: &StoreKey,
+    written: &Written,
     last_before: i64,
     end: Duration,
 ) -> Result<Became, Error> {
-    loop {
-        let has_arrived = last_test_delivery(reading, store, last_before).await? > last_before;
-        if has_arrived || reading.clock.monotonic() >= end {
-            return Ok(Became::Tested { has_arrived });
+    while last_test_delivery(reading, &written.store, last_before).await? <= last_before {
+        if reading.clock.monotonic() >= end {
+            let refused = unverified(reading, &written.store).await;
+            let has_more = refused.zip(written.unverified_before).is_some_and(|(now, before)| now > before);
+            return Ok(Became::Tested(if has_more { Arrival::Refused } else { Arrival::Missing }));
         }
         reading.clock.sleep(LOOK_EVERY).await;
     }
+    Ok(Became::Tested(Arrival::Arrived))
+}
+
+/// Returns how many deliveries in a row have no valid signature; `None` where no service on this machine counts them.
+pub(super) async fn unverified(reading: &Reading, store: &StoreKey) -> Option<u64> {
+    local::unverified(reading.configuration.installation.http.listen, store, &reading.clock).await
 }
 
 /// Returns the number of the last test delivery in the inbox, after the one with the number `last`.

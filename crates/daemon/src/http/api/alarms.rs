@@ -40,7 +40,7 @@ pub(super) async fn alarms(
     }
     let locale = locale::locale(lang, &headers, state.snapshots.locale);
     let (at, shown) = match state.snapshots.board.latest() {
-        Some(posted) => (posted.seen.at, ShownVerdict::of(&posted.verdict, locale)),
+        Some(posted) => (posted.seen.at, posted.shown(locale)),
         None => (state.clock.now(), ShownVerdict { state: "unknown".to_owned(), ..ShownVerdict::default() }),
     };
     let is_seen = |store: &Option<String>| store.as_ref().is_none_or(|store| caller.0.sees(store));

@@ -20,7 +20,7 @@ fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it(
     let failed = [in_trouble_of("loja-1", "failed", "unknown_sku")];
     let of_one = errors(&rows[..2], &[], &failed, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
     for words in [
-        "espelho retry --all --code unknown_sku --store loja-1</code>",
+        "espelho ignore --all --code unknown_sku --store loja-1</code>",
         "href=\"/historia/product/CAN-01?store=loja-1\">CAN-01</a>",
         "href=\"/lojas/loja-2\">loja-2</a>",
         "confira o SKU",
@@ -28,7 +28,10 @@ fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it(
     ] {
         assert!(of_one.contains(words), "no {words:?} in\n{of_one}");
     }
-    assert!(of_one.contains("act=retry") && !of_one.contains("act=release"), "{of_one}");
+    assert!(
+        of_one.contains("act=ignore") && !of_one.contains("act=retry") && !of_one.contains("act=release"),
+        "{of_one}"
+    );
     assert!(errors(&[], &[], &[], &Filter::default(), &reader).html.contains("nenhum erro"));
 }
 
@@ -130,6 +133,23 @@ fn the_rows_of_a_cause_are_mended_by_their_state_in_the_stores_that_are_shown() 
     ] {
         let page = errors(&rows, &[], &groups, &filter(query), &reader).html;
         assert!(page.contains(expected), "no {expected} in\n{page}");
+    }
+    // Each row has the acts of its own state, and a question of its own.
+    for (code, expected) in [
+        ("many_to_zero", &["release", "ignore"][..]),
+        ("unprovable", &["retry", "happened"]),
+        ("oversold", &[]),
+    ] {
+        let row = [error_row("loja-1", "stock", "A/1", code)];
+        let page = errors(&row, &[], &groups, &filter(&format!("causa={code}&store=loja-1")), &reader).html;
+        let of_row = "&#38;entity=stock&#38;key=A%2F1&#38;store=loja-1";
+        let acts: Vec<&str> = page
+            .split("/acao?act=")
+            .skip(1)
+            .filter(|rest| rest.contains(of_row))
+            .map(|rest| rest.split('&').next().unwrap())
+            .collect();
+        assert_eq!(acts, expected, "{code}");
     }
     let done = errors(&rows, &[], &groups, &filter("causa=oversold"), &reader).html;
     assert!(!done.contains("/acao?"), "what is done is not tried again\n{done}");

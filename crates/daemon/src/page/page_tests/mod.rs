@@ -105,8 +105,8 @@ fn the_first_page_says_the_verdict_with_its_proof_four_numbers_and_what_to_do() 
         "Loja → ERP",
         "Para fazer agora",
         "<b>14</b> × <a href=\"/erros?causa=unknown_sku\">SKU desconhecido</a>",
-        "href=\"/acao?act=retry&#38;causa=unknown_sku\">Tentar de novo</a>",
-        "espelho retry --all --code unknown_sku</code>",
+        "href=\"/acao?act=ignore&#38;causa=unknown_sku\">Desistir</a>",
+        "espelho ignore --all --code unknown_sku</code>",
         "<a href=\"/lojas/loja-2\">loja-2</a>",
         "dos últimos 60 minutos, 60 em dia",
         "Em preparação",
@@ -358,7 +358,7 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
     let logged_out = Reader { can_log_in: true, ..stranger.clone() };
     for (reader, words) in [
         (&operator(Role::Viewer), "só pode ver"),
-        (&logged_out, "href=\"/entrar?next=%2F\""),
+        (&logged_out, "action=\"/entrar\"><input type=\"hidden\" name=\"next\" value=\"/\""),
         (&stranger, "operators_file"),
     ] {
         let page = confirm(&asked, &act, &preview(), reader).html;

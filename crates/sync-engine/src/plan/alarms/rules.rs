@@ -412,6 +412,12 @@ fn unproved(seen: &Observations) -> Vec<Text> {
             Owner::Here(_) if !is_fresh(store.answered_at) => {
                 unproved.push(text!("unproved-marketplace", store = name));
             }
+            Owner::Here(_)
+                if store.webhook.as_ref().is_some_and(|webhook| webhook.is_open)
+                    && !paused::keeps_deliveries(store, seen.at) =>
+            {
+                unproved.push(text!("unproved-webhooks", store = name));
+            }
             Owner::Nobody(_) => unproved.push(text!("unproved-owner", store = name)),
             Owner::Here(_) | Owner::Elsewhere => {}
         }

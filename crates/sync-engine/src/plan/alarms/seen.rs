@@ -201,6 +201,8 @@ pub struct WebhookSeen {
     pub heard_at: Option<DateTime<Utc>>,
     /// Evidence of missing deliveries, where there is any.
     pub silence: Option<WebhookSilence>,
+    /// Whether it was open before the service started whether deliveries come, and nothing has told since.
+    pub is_open: bool,
     /// The address at which it was registered, where that is not the configured one.
     pub elsewhere: Option<String>,
     /// Deliveries in a row whose signature matches no known secret.

@@ -93,6 +93,12 @@ fn a_state_is_ok_only_with_fresh_proof() {
     assert_eq!(of(|store| store.answered_at = None).0, State::Unknown, "nobody has answered yet");
     assert_eq!(of(|store| store.complete_at = None).0, State::Unknown, "the mirror was never complete");
     assert_eq!(of(|store| store.owner = Owner::Nobody(None)).0, State::Unknown, "nobody works on it");
+    let open = Some(WebhookSeen { is_open: true, ..WebhookSeen::default() });
+    assert_eq!(
+        of(|store| store.webhook = open).0,
+        State::Unknown,
+        "the last test was under way at the restart"
+    );
     assert_eq!(of(|store| store.owner = Owner::Elsewhere).0, State::Ok, "its owner says how it is");
     let unwritten = Observations { written_at: Some(ago(181)), ..seen(vec![store("a")]) };
     assert_eq!(decide(&unwritten).state, State::Unknown);

@@ -1,0 +1,133 @@
+//! Calls of the program in command lines for people. A person who copies one reaches the installation that it is about:
+//! where a bare `espelho` would read another configuration, every command line names the right one.
+
+use std::{borrow::Cow, sync::OnceLock};
+
+/// The name of the program.
+const NAME: &str = "espelho";
+
+/// The commands that read a configuration, as they stand after the name of the program.
+pub const CONFIGURED: &[&str] = &[
+    "--resync",
+    "audit",
+    "backup",
+    "campaigns",
+    "check",
+    "doctor",
+    "errors",
+    "explain",
+    "feed",
+    "forget",
+    "get",
+    "held",
+    "ignore",
+    "import",
+    "init",
+    "labels",
+    "migrate",
+    "notice",
+    "orders",
+    "pause",
+    "plan",
+    "price",
+    "prune",
+    "release",
+    "restore",
+    "resume",
+    "retry",
+    "run",
+    "status",
+    "stock",
+    "token",
+    "webhook",
+];
+
+static CALL: OnceLock<String> = OnceLock::new();
+
+/// Makes every command line of this process name the folder of its configuration.
+pub fn name_configuration(folder: &str) {
+    // The first folder is the one that is read.
+    let _ = CALL.set(format!("{NAME} --config {}", quoted(folder)));
+}
+
+/// Returns the program as command lines call it.
+pub fn call() -> &'static str {
+    CALL.get().map_or(NAME, String::as_str)
+}
+
+/// Returns a word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+=,".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        // A control character has no place in a line that somebody copies into a terminal.
+        false => {
+            let word: String = word.chars().filter(|letter| !letter.is_control()).collect();
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    }
+}
+
+/// Returns a text of the catalogue, whose command lines call the program as they must.
+pub(crate) fn called(text: &str) -> Cow<'_, str> {
+    CALL.get().map_or(Cow::Borrowed(text), |call| with_call(text, call))
+}
+
+/// Replaces the name of the program by a call of it where a command follows.
+fn with_call<'t>(text: &'t str, call: &str) -> Cow<'t, str> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let mut called = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(NAME) {
+        let (before, found) = rest.split_at(at);
+        let (name, after) = found.split_at(NAME.len());
+        let command = after.strip_prefix(' ').unwrap_or_default();
+        let command = command.split(|letter: char| !is_part(letter)).next().unwrap_or_default();
+        called.push_str(before);
+        called.push_str(if CONFIGURED.contains(&command) { call } else { name });
+        rest = after;
+    }
+    if called.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    called.push_str(rest);
+    Cow::Owned(called)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_the_configuration_and_other_words_stay() {
+        for (text, expected) in [
+            ("espelho doctor", "espelho --config /c doctor"),
+            ("rode `espelho migrate`, que cria", "rode `espelho --config /c migrate`, que cria"),
+            ("sudo -u espelho espelho forget …", "sudo -u espelho espelho --config /c forget …"),
+            ("espelho --resync --store a", "espelho --config /c --resync --store a"),
+            ("espelho errors; espelho retry x", "espelho --config /c errors; espelho --config /c retry x"),
+            ("espelho retries by itself", "espelho retries by itself"),
+            ("o espelho tenta de novo", "o espelho tenta de novo"),
+            ("journalctl -u espelho -n 50", "journalctl -u espelho -n 50"),
+            ("espelho demo shows it", "espelho demo shows it"),
+            ("nada", "nada"),
+        ] {
+            assert_eq!(with_call(text, "espelho --config /c"), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_of_any_letters_is_one_word_of_a_command() {
+        for (word, expected) in [
+            ("unknown_sku", "unknown_sku"),
+            ("CAN-01/1", "CAN-01/1"),
+            ("", "''"),
+            ("--all", "--all"),
+            ("a b; rm -rf /", "'a b; rm -rf /'"),
+            ("{a,b}", "'{a,b}'"),
+            ("it's\n", "'it'\\''s'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}
