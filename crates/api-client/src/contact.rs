@@ -213,12 +213,6 @@ impl Contact {
         reads.into_iter().min_by_key(|(last, _)| *last).map(|(_, read)| read.clone())
     }
 
-    /// Returns all open trouble, at most one of each of the three kinds.
-    pub fn troubles(&self) -> Vec<Trouble> {
-        let own = [self.transport.clone(), self.login.clone(), self.scope()];
-        own.into_iter().flatten().collect()
-    }
-
     /// Returns whether the latest call failed. The next call shows whether the marketplace works again.
     pub fn is_lost(&self) -> bool {
         self.transport.is_some()
@@ -288,7 +282,8 @@ mod tests {
         for (second, outcome) in outcomes {
             contact.note(outcome, at(second));
         }
-        let troubles: Vec<_> = contact.troubles().iter().map(|t| (t.kind, t.since, t.times)).collect();
+        let open = [contact.transport().cloned(), contact.credential().cloned(), contact.scope()];
+        let troubles: Vec<_> = open.iter().flatten().map(|t| (t.kind, t.since, t.times)).collect();
         let expected: Vec<_> =
             expected.iter().map(|(kind, since, times)| (*kind, at(*since), *times)).collect();
         assert_eq!((troubles, contact.answered_at), (expected, answered.map(at)), "{text}");

@@ -49,6 +49,15 @@ impl SignedUrl {
         (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(Self(url))
     }
 
+    /// Parses an address as [`SignedUrl::parse`] does, or one that begins with a slash, relative to `base`.
+    pub(crate) fn parse_at(text: &str, base: &Url) -> Option<Self> {
+        let text = text.trim();
+        match text.starts_with('/') {
+            true => Self::parse(base.join(text).ok()?.as_str()),
+            false => Self::parse(text),
+        }
+    }
+
     /// Returns the full address. It is a secret: never log or show it.
     pub fn expose(&self) -> &str {
         self.0.as_str()

@@ -45,7 +45,7 @@ pub(crate) struct Asked {
     pub(crate) only: String,
     /// The minutes of a pause.
     pub(crate) minutes: String,
-    /// The state of the row that the question was about.
+    /// The state of the rows that the question was about.
     pub(crate) state: String,
     /// When the newest of the rows that the question was about was last written or answered.
     pub(crate) seen: String,
@@ -60,9 +60,10 @@ enum What {
         intent: IntentKind,
         key: String,
     },
-    /// About all rows with one cause.
+    /// About all rows in one state with one cause.
     OfCause {
         deed: Deed,
+        state: PushState,
         code: String,
     },
     Replay(DeliverySelection),
@@ -98,7 +99,7 @@ pub(crate) struct Preview {
     pub(crate) count: usize,
     /// The first of the rows.
     pub(crate) rows: Vec<String>,
-    /// The state of the row, if it is one.
+    /// The state of the rows of the ERP.
     pub(crate) state: Option<PushState>,
     /// When the newest of them was last written or answered; `None` if the act is about no rows of the ERP.
     pub(crate) seen: Option<DateTime<Utc>>,
@@ -249,10 +250,13 @@ impl Act {
         }
     }
 
-    /// Returns the state of the row, if the act is about one.
+    /// Returns the state of the rows of the ERP that the act is about.
     fn state_of(&self, rows: &[SeenRow]) -> Option<PushState> {
-        let is_about_one = matches!(&self.what, What::One { .. });
-        rows.first().filter(|_| is_about_one).map(|row| row.state)
+        match &self.what {
+            What::One { .. } => rows.first().map(|row| row.state),
+            What::OfCause { state, .. } => Some(*state),
+            What::Replay(_) | What::Pause { .. } | What::Resume { .. } => None,
+        }
     }
 
     async fn done(
@@ -302,9 +306,10 @@ impl Act {
                 }
                 Ok(rows)
             }
-            What::OfCause { deed, code } => {
+            What::OfCause { deed, state, code } => {
                 let (stores, with_unknown_stores) = (&self.stores[..], self.store.is_none());
-                let selection = Selection { stores, with_unknown_stores, intent: None, code: Some(code) };
+                let (code, state) = (Some(code.as_str()), Some(*state));
+                let selection = Selection { stores, with_unknown_stores, intent: None, code, state };
                 decisions::selected(store, deed.decision(), selection).await
             }
             _ => Ok(Vec::new()),
@@ -329,13 +334,26 @@ fn named(row: &SeenRow) -> String {
 /// Reads which rows a form means: one row or one cause, never everything. Rows in doubt are decided one by one.
 fn decided(deed: Deed, asked: &Asked) -> Option<What> {
     match (asked.entity.as_str(), asked.key.as_str(), asked.causa.as_str()) {
-        ("", "", code) if !code.is_empty() && deed != Deed::Happened => {
-            Some(What::OfCause { deed, code: code.to_owned() })
+        ("", "", code) if !code.is_empty() => {
+            Some(What::OfCause { deed, state: state_of_group(deed, &asked.state)?, code: code.to_owned() })
         }
         (entity, key, _) if !key.is_empty() => {
             Some(What::One { deed, intent: entity.parse().ok()?, key: key.to_owned() })
         }
         _ => None,
+    }
+}
+
+/// Returns the state of the rows that a deed concerns together. Where it fits several, the form says which of the lists
+/// was shown.
+fn state_of_group(deed: Deed, asked: &str) -> Option<PushState> {
+    match deed {
+        Deed::Retry => Some(PushState::Failed),
+        Deed::Release => Some(PushState::Held),
+        Deed::BringBack => Some(PushState::Ignored),
+        Deed::Ignore => asked.parse().ok().filter(|state| deed.fits(*state)),
+        // One by one.
+        Deed::Happened => None,
     }
 }
 
@@ -361,8 +379,8 @@ fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> Str
         What::One { deed, intent, key } => {
             return command_line(deed.row_act(), Rows::One { entity: intent.as_str(), key }, of_store);
         }
-        What::OfCause { deed, code } => {
-            let line = command_line(deed.row_act(), Rows::OfCause(code), of_store);
+        What::OfCause { deed, state, code } => {
+            let line = command_line(deed.row_act(), Rows::OfGroup(*state, code), of_store);
             return if *deed == Deed::BringBack { format!("{line} --ignored") } else { line };
         }
         What::Replay(DeliverySelection { name, event, .. }) => {
@@ -446,6 +464,11 @@ mod tests {
                 Some("espelho retry stock A/1 --store loja-1"),
             ),
             ("act=bring_back&causa=x", Some("espelho retry --all --code x --ignored")),
+            ("act=ignore&causa=x&state=held", Some("espelho ignore --all --state held --code x")),
+            ("act=ignore&causa=x&state=failed", Some("espelho ignore --all --state failed --code x")),
+            // Which of the two lists was shown is not known.
+            ("act=ignore&causa=x", None),
+            ("act=ignore&causa=x&state=doubtful", None),
             ("act=happened&causa=x", None),
             ("act=retry&causa=x&entity=stock", None),
             ("act=retry", None),
@@ -524,6 +547,7 @@ mod tests {
             "act=release&causa=x&store=loja-1",
             "act=happened&entity=command&key=8&store=loja-1",
             "act=bring_back&causa=x",
+            "act=ignore&causa=x&state=held&store=loja-1",
             "act=bring_back&entity=stock&key=A/1&store=loja-1",
             "act=release&entity=stock&key=-10/1&store=loja-1",
             "act=replay&event=order.paid",

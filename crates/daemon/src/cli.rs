@@ -1,6 +1,7 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
 mod backup;
+mod decide;
 mod forget;
 mod get;
 mod init;
@@ -23,6 +24,7 @@ use espelho_sync_engine::{Input, SERVICE, Subject};
 
 pub use self::{
     backup::{BackupArgs, BackupCommand},
+    decide::{DecideArgs, EndedStateArg, IgnoreArgs, RetryArgs},
     forget::ForgetArgs,
     get::{GetCommand, GetOrderArgs},
     init::InitArgs,
@@ -156,7 +158,7 @@ pub enum Command {
     /// Looks at what failed, is in doubt or was ignored, anew.
     Retry(RetryArgs),
     /// Does not look at it again, until `espelho retry`.
-    Ignore(DecideArgs),
+    Ignore(IgnoreArgs),
     /// Stops the service's own work for a while: all of it, or a part. Deliveries are received and kept meanwhile, and
     /// everything is made up afterwards.
     Pause(PauseArgs),
@@ -290,40 +292,6 @@ impl IntentArg {
             Self::Stock | Self::Price | Self::Command => None,
         }
     }
-}
-
-/// `espelho release`, `retry`, `ignore`.
-#[derive(Args, Clone, Debug)]
-pub struct DecideArgs {
-    /// Which table, as in `espelho errors`.
-    #[arg(value_name = "ENTITY", required_unless_present = "all")]
-    pub entity: Option<IntentArg>,
-    /// Which row, as in `espelho errors`.
-    #[arg(value_name = "KEY", required_unless_present = "all")]
-    pub key: Option<String>,
-    /// Every row that is failed, held or in doubt (of ENTITY, where one is named).
-    #[arg(long, conflicts_with = "key")]
-    pub all: bool,
-    /// With --all: only rows of this cause, as in `espelho errors`.
-    #[arg(long, value_name = "CODE", requires = "all")]
-    pub code: Option<String>,
-    /// Only in this store.
-    #[arg(long, value_name = "KEY")]
-    pub store: Option<String>,
-    /// Do not ask.
-    #[arg(long)]
-    pub yes: bool,
-}
-
-/// `espelho retry`.
-#[derive(Args, Clone, Debug)]
-pub struct RetryArgs {
-    /// Which rows.
-    #[command(flatten)]
-    pub decide: DecideArgs,
-    /// With --all: what was ignored instead of what failed. A command in doubt is brought back by its number only.
-    #[arg(long, requires = "all")]
-    pub ignored: bool,
 }
 
 /// The arguments that all commands that write an intent share.

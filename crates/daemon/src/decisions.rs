@@ -35,6 +35,8 @@ pub(crate) struct Selection<'s> {
     pub(crate) intent: Option<IntentKind>,
     /// Only with this cause.
     pub(crate) code: Option<&'s str>,
+    /// Only in this state: rows that failed and rows that are held may have the same cause.
+    pub(crate) state: Option<PushState>,
 }
 
 /// Returns what a row changes: from the mirror's value to the wanted one, or a command's words.
@@ -102,6 +104,7 @@ impl Selection<'_> {
         is_of_store
             && self.intent.is_none_or(|only| only == row.intent)
             && self.code.is_none_or(|code| code == row.code)
+            && self.state.is_none_or(|state| state == row.state)
     }
 }
 
@@ -145,6 +148,32 @@ impl Decision {
             Self::Release => text!("wishes-released", rows = rows),
             Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
             Self::Ignore => text!("wishes-ignored-rows", rows = rows),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_cause_that_failed_and_those_that_are_held_are_two_selections() {
+        use PushState::{Failed, Held};
+        let stores = [StoreKey::new("loja-1").unwrap()];
+        let row = |state| SeenRow {
+            store: "loja-1".into(),
+            intent: IntentKind::Stock,
+            key: "A/1".into(),
+            state,
+            code: "x".into(),
+            updated_at: None,
+        };
+        for (state, expected) in
+            [(Some(Held), [true, false]), (Some(Failed), [false, true]), (None, [true, true])]
+        {
+            let (code, stores) = (Some("x"), &stores[..]);
+            let selection = Selection { stores, with_unknown_stores: false, intent: None, code, state };
+            assert_eq!([Held, Failed].map(|of| selection.means(&row(of))), expected, "{state:?}");
         }
     }
 }

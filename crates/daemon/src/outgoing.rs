@@ -6,11 +6,12 @@ use std::{
     time::Duration,
 };
 
+use espelho_model::symptom::Symptom;
 use opentelemetry_http::{Bytes, Request};
 use reqwest::{Client, StatusCode, header::CONTENT_TYPE};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::notices::Sent;
+use crate::notices::{Sent, Unsent};
 
 /// The header by which a receiver tells a message that comes twice.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -36,7 +37,7 @@ impl Http {
         id: &str,
         json: String,
     ) -> Sent {
-        let client = self.client()?;
+        let client = self.client().map_err(unmade)?;
         let mut request = client.post(url.expose_secret()).body(json);
         request = request.header(CONTENT_TYPE, "application/json");
         request = request.header(IDEMPOTENCY_KEY, id);
@@ -57,7 +58,7 @@ impl Http {
 
     /// Calls an address.
     pub(crate) async fn get(&self, url: &SecretString) -> Sent {
-        let client = self.client()?;
+        let client = self.client().map_err(unmade)?;
         answer_of(client.get(url.expose_secret())).await
     }
 }
@@ -80,12 +81,29 @@ fn client() -> Result<Client, String> {
 /// Sends a request; any status but a 2xx is a failure. No error shows the address, which may be a secret.
 async fn answer_of(request: reqwest::RequestBuilder) -> Sent {
     #[expect(clippy::disallowed_methods, reason = "this is no call of the marketplace's API")]
-    let answer = request.send().await.map_err(|error| innermost(&error.without_url()))?;
+    let answer = request.send().await.map_err(unanswered)?;
     let status = answer.status();
     match status.is_success() {
         true => Ok(format!("HTTP {}", status.as_u16())),
-        false => Err(format!("HTTP {}", status.as_u16())),
+        false => {
+            let status = status.as_u16();
+            Err(Unsent::new(Symptom::Status(status), format!("HTTP {status}")))
+        }
     }
+}
+
+fn unmade(words: String) -> Unsent {
+    Unsent::new(Symptom::Other, words)
+}
+
+fn unanswered(error: reqwest::Error) -> Unsent {
+    let error = error.without_url();
+    let symptom = match (error.is_timeout(), error.is_connect()) {
+        (true, _) => Symptom::TimedOut,
+        (false, true) => Symptom::of_connection(&error).unwrap_or(Symptom::NoConnection),
+        (false, false) => Symptom::of_connection(&error).unwrap_or(Symptom::CutOff),
+    };
+    Unsent::new(symptom, innermost(&error))
 }
 
 fn innermost(error: &reqwest::Error) -> String {

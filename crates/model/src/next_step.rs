@@ -50,6 +50,8 @@ pub enum Rows<'r> {
     },
     /// All rows with one cause: its code.
     OfCause(&'r str),
+    /// All rows in one state with one cause: its code.
+    OfGroup(PushState, &'r str),
 }
 
 /// Returns the acts that end the trouble of rows in a state, the remedy first; none for rows that go on by themselves.
@@ -73,12 +75,18 @@ pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String 
         (RowAct::Release, _) => "release",
         (RowAct::Retry, _) => "retry",
         (RowAct::Ignore, _) => "ignore",
-        (RowAct::Look, Rows::OfCause(_)) => "errors",
+        (RowAct::Look, Rows::OfCause(_) | Rows::OfGroup(..)) => "errors",
         (RowAct::Look, Rows::One { .. }) => "explain",
     };
     let rows = match rows {
         Rows::One { entity, key } => row_name(entity, key, store),
-        Rows::OfCause(code) => format!("--all --code {}{}", quoted(code), option_of(store)),
+        // Other acts fit one state: only rows that failed and rows that are held can both be given up.
+        Rows::OfGroup(state, code) if act == RowAct::Ignore => {
+            format!("--all --state {state} --code {}{}", quoted(code), option_of(store))
+        }
+        Rows::OfCause(code) | Rows::OfGroup(_, code) => {
+            format!("--all --code {}{}", quoted(code), option_of(store))
+        }
     };
     format!("{} {verb} {rows}", program::call())
 }
@@ -142,6 +150,18 @@ mod tests {
                 Rows::OfCause("many_to_zero"),
                 Some("loja-1"),
                 "espelho release --all --code many_to_zero --store loja-1",
+            ),
+            (
+                RowAct::Ignore,
+                Rows::OfGroup(PushState::Held, "many_to_zero"),
+                Some("loja-1"),
+                "espelho ignore --all --state held --code many_to_zero --store loja-1",
+            ),
+            (
+                RowAct::Retry,
+                Rows::OfGroup(PushState::Failed, "unknown_sku"),
+                None,
+                "espelho retry --all --code unknown_sku",
             ),
             (RowAct::Retry, one, Some("loja-1"), "espelho retry stock 'A B/1' --store loja-1"),
             (RowAct::Ignore, one, None, "espelho ignore stock 'A B/1'"),

@@ -1,12 +1,18 @@
 //! The kinds of failed connections and useless answers, for people: a few phrases that are the same each time. The words
 //! of a library are English, and for logs and programs. Pure.
 
-use std::io::ErrorKind;
+use std::{
+    error::Error,
+    io::{self, ErrorKind},
+};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{text, text::Text};
 
-/// The way in which something elsewhere does not work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The way in which something elsewhere does not work. Its JSON is kept with what it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Symptom {
     /// The name has no address.
     NameUnknown,
@@ -70,59 +76,29 @@ impl Symptom {
         })
     }
 
-    /// Tells what the English words of a library mean; [`Symptom::Other`] if they are none that is known.
-    pub fn of_words(words: &str) -> Self {
-        let words = words.to_ascii_lowercase();
-        let says = |some: &[&str]| some.iter().any(|part| words.contains(part));
-        if let Some(status) = status_in(&words) {
-            return Self::Status(status);
+    /// Tells what an error of the system says of a connection; `None` if that says nothing.
+    pub fn of_io_error(error: &io::Error) -> Option<Self> {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<io::Error>());
+        if let Some(symptom) = inner.and_then(Self::of_io_error).or_else(|| Self::of_io(error.kind())) {
+            return Some(symptom);
         }
-        if says(&["dns error", "failed to lookup", "name or service", "nodename nor servname"]) {
-            Self::NameUnknown
-        } else if says(&["certificate", "tls", "handshake", "corrupt message"]) {
-            Self::NoTrust
-        } else if says(&["timed out", "timeout", "no answer", "deadline"]) {
-            Self::TimedOut
-        } else if says(&["reset", "closed", "broken pipe", "unexpected eof", "incomplete"]) {
-            Self::CutOff
-        } else if says(&["refused", "unreachable", "connect"]) {
-            Self::NoConnection
-        } else {
-            Self::Other
-        }
+        // The system's resolver alone fails without a code and without a kind that anybody can name.
+        let is_resolvers = error.raw_os_error().is_none() && error.kind() != ErrorKind::Other;
+        is_resolvers.then_some(Self::NameUnknown)
     }
-}
 
-/// Returns the status in `http 503`.
-fn status_in(words: &str) -> Option<u16> {
-    let (_, after) = words.split_once("http ")?;
-    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|status| (100..600).contains(status))
+    /// Tells how a connection failed, by the innermost of an error's causes that is the system's; `None` if none is, or says
+    /// nothing.
+    pub fn of_connection(error: &(dyn Error + 'static)) -> Option<Self> {
+        let causes: Vec<_> = std::iter::successors(Some(error), |&cause| cause.source()).collect();
+        causes.iter().rev().find_map(|cause| Self::of_io_error(cause.downcast_ref::<io::Error>()?))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::{Language, Locale};
-
-    #[test]
-    fn the_words_of_libraries_are_told_apart() {
-        for (words, expected) in [
-            ("HTTP 503", Symptom::Status(503)),
-            ("HTTP 999999", Symptom::Other),
-            ("Connection refused (os error 111)", Symptom::NoConnection),
-            ("Network is unreachable (os error 101)", Symptom::NoConnection),
-            ("failed to lookup address information: Name or service not known", Symptom::NameUnknown),
-            ("invalid peer certificate: UnknownIssuer", Symptom::NoTrust),
-            ("operation timed out", Symptom::TimedOut),
-            ("no answer in 25 s", Symptom::TimedOut),
-            ("Connection reset by peer (os error 104)", Symptom::CutOff),
-            ("exit status: 7", Symptom::Other),
-            ("", Symptom::Other),
-        ] {
-            assert_eq!(Symptom::of_words(words), expected, "{words}");
-        }
-    }
 
     #[test]
     fn what_the_system_says_of_a_connection_is_a_symptom() {
@@ -134,6 +110,39 @@ mod tests {
             (ErrorKind::Other, None),
         ] {
             assert_eq!(Symptom::of_io(kind), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_judged_by_the_innermost_error_of_the_system() {
+        let of = |kind: ErrorKind| io::Error::new(kind, "said");
+        let refused = || io::Error::from_raw_os_error(111);
+        for (error, expected) in [
+            (refused(), Some(Symptom::NoConnection)),
+            (io::Error::other(refused()), Some(Symptom::NoConnection)),
+            (io::Error::new(ErrorKind::TimedOut, refused()), Some(Symptom::NoConnection)),
+            (io::Error::new(ErrorKind::InvalidData, "certificate"), Some(Symptom::NoTrust)),
+            // As the resolver's: no code, and a kind that says nothing of connections.
+            (of(ErrorKind::NotFound), Some(Symptom::NameUnknown)),
+            (io::Error::from_raw_os_error(2), None),
+            (of(ErrorKind::Other), None),
+        ] {
+            let shown = format!("{error:?}");
+            assert_eq!(Symptom::of_io_error(&error), expected, "{shown}");
+            assert_eq!(Symptom::of_connection(&error), expected, "{shown}");
+        }
+        assert_eq!(Symptom::of_connection(&std::fmt::Error), None);
+    }
+
+    #[test]
+    fn a_symptom_is_kept_as_it_is() {
+        for (symptom, json) in [
+            (Symptom::TimedOut, r#""timed_out""#),
+            (Symptom::Status(503), r#"{"status":503}"#),
+            (Symptom::Refused("450".into()), r#"{"refused":"450"}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&symptom).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Symptom>(json).unwrap(), symptom);
         }
     }
 

@@ -82,7 +82,7 @@ pub use mirror::{
     staleness::{DueOrder, DueTime, OpenOrder, Rescheduling, UnscheduledOrder},
     subresources::{KnownSubresource, Subresource, UnreadOrder},
     tables::{
-        campaigns::OpenCampaign,
+        campaigns::{MissingListings, OpenCampaign},
         compare::{Compared, Unlike},
         label_files::{FetchedFile, LabelFile, LabelsInTheMaking, LabelsToFetch, ReadyLabel},
         listed::Listed,

@@ -65,6 +65,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
     "0089_search",
+    "0092_drift_numbers_and_symptoms",
 );
 
 /// The second file, beside it.
@@ -119,6 +120,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
     "0089_search",
+    "0092_drift_numbers_and_symptoms",
 );
 
 #[cfg(test)]

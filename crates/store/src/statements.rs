@@ -333,6 +333,7 @@ const FOR_PEOPLE: &[Both] = &[
     figures::FIRST_DISPATCHES,
     figures::NOT_TAKEN,
     overview::FAILURES,
+    overview::FIRST_READINGS,
     overview::HOLDERS,
     overview::READING,
     overview::RUNS,

@@ -1,5 +1,7 @@
 //! Classifies a failure of the database for people: a full disk, a lock, no writes, no answer.
 
+use espelho_model::symptom::Symptom;
+
 use crate::Error;
 
 /// The kinds of trouble with a database.
@@ -26,14 +28,11 @@ impl Error {
         }
     }
 
-    /// The database's own code for a failed statement or connection; `None` if it did not answer.
-    pub fn database_code(&self) -> Option<String> {
+    /// How a statement or a connection failed, for people: by the database's own code, else by what the connection says.
+    pub fn symptom(&self) -> Symptom {
         match self {
-            Self::Statement { source: sqlx::Error::Database(refusal), .. }
-            | Self::Connect { source: sqlx::Error::Database(refusal), .. } => {
-                refusal.code().map(std::borrow::Cow::into_owned)
-            }
-            _ => None,
+            Self::Statement { source, .. } | Self::Connect { source, .. } => symptom_of_driver(source),
+            _ => Symptom::Other,
         }
     }
 }
@@ -46,6 +45,19 @@ fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {
             DatabaseTrouble::ReadOnly
         }
         _ => DatabaseTrouble::Unreachable,
+    }
+}
+
+fn symptom_of_driver(error: &sqlx::Error) -> Symptom {
+    match error {
+        sqlx::Error::Database(refusal) => {
+            refusal.code().map_or(Symptom::Other, |code| Symptom::Refused(code.into_owned()))
+        }
+        sqlx::Error::Io(error) => Symptom::of_io_error(error).unwrap_or_default(),
+        sqlx::Error::Tls(_) => Symptom::NoTrust,
+        sqlx::Error::PoolTimedOut => Symptom::TimedOut,
+        sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Symptom::CutOff,
+        _ => Symptom::Other,
     }
 }
 
@@ -70,6 +82,20 @@ fn of_code(code: &str) -> DatabaseTrouble {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_told_by_the_connection_where_the_database_says_nothing() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        for (source, expected) in [
+            (sqlx::Error::Io(refused), Symptom::NoConnection),
+            (sqlx::Error::Tls("invalid peer certificate".into()), Symptom::NoTrust),
+            (sqlx::Error::PoolTimedOut, Symptom::TimedOut),
+            (sqlx::Error::WorkerCrashed, Symptom::CutOff),
+            (sqlx::Error::RowNotFound, Symptom::Other),
+        ] {
+            assert_eq!(Error::Statement { operation: "read", source }.symptom(), expected);
+        }
+    }
 
     #[test]
     fn codes_of_both_databases_are_told_apart() {

@@ -118,7 +118,7 @@ async fn read_other(context: &StoreContext, options: &Options, target: Target) -
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     match subresource_of(target) {
         Some(part) => read_subresource(context, &client, target, part, pass_options(options, true)).await,
-        None => read_whole(context, &client, target, options.dry_run).await,
+        None => read_whole(context, &client, target, options.dry_run, options.accept_gone).await,
     }
 }
 

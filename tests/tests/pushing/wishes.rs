@@ -166,9 +166,14 @@ async fn what_was_ignored_is_brought_back(kind: Kind) {
     let goods = erp.goods().await;
     erp.set_stock(&goods[0], "-4").await;
     erp.until(STATES, |states| states == ["failed"]).await;
-    let refused = erp.installation.run_in_portuguese(&["ignore", "--all"]).await.expect(2).says("--yes");
+    erp.installation.run_in_portuguese(&["ignore", "--all", "--yes"]).await.expect(2).says("--state");
+    let all = ["ignore", "--all", "--state", "failed"];
+    let refused = erp.installation.run_in_portuguese(&all).await.expect(2).says("--yes");
     assert!(refused.stderr.contains(&goods[0].sku), "it lists what it would ignore: {refused}");
-    erp.installation.run_in_portuguese(&["ignore", "--all", "--yes"]).await.expect(0);
+    let held = ["ignore", "--all", "--state", "held", "--yes"];
+    erp.installation.run_in_portuguese(&held).await.expect(0);
+    erp.until(STATES, |states| states == ["failed"]).await;
+    erp.installation.run_in_portuguese(&[&all[..], &["--yes"]].concat()).await.expect(0);
     erp.until(STATES, |states| states == ["ignored"]).await;
     erp.installation.run_in_portuguese(&["retry", "--all", "--ignored"]).await.expect(0);
     erp.until(STATES, |states| states == ["failed"]).await;

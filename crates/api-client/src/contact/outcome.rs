@@ -1,6 +1,6 @@
 //! The outcome of one call: what its result proves about the marketplace. Pure.
 
-use std::{error::Error as _, io};
+use std::error::Error as _;
 
 use espelho_model::symptom::Symptom;
 
@@ -126,18 +126,12 @@ fn symptom(error: &Error) -> Symptom {
     }
 }
 
-/// Tells how a connection failed, by the innermost cause that says it.
+/// Tells how a connection failed, as far as the system says it.
 fn of_connection(error: &reqwest::Error, otherwise: Symptom) -> Symptom {
-    if error.is_timeout() {
-        return Symptom::TimedOut;
+    match error.is_timeout() {
+        true => Symptom::TimedOut,
+        false => Symptom::of_connection(error).unwrap_or(otherwise),
     }
-    let first: &(dyn std::error::Error + 'static) = error;
-    let causes: Vec<_> = std::iter::successors(Some(first), |&cause| cause.source()).collect();
-    let told = |cause: &&(dyn std::error::Error + 'static)| {
-        let by_kind = cause.downcast_ref::<io::Error>().and_then(|error| Symptom::of_io(error.kind()));
-        by_kind.or_else(|| Some(Symptom::of_words(&cause.to_string())).filter(|told| *told != Symptom::Other))
-    };
-    causes.iter().rev().find_map(told).unwrap_or(otherwise)
 }
 
 /// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the

@@ -106,7 +106,7 @@ impl Prober {
             Err(error) => {
                 let kind = kind_of(&error);
                 let holder = (kind == DatabaseKind::Busy).then(|| self.writer()).flatten();
-                self.begin(kind, begun, (symptom(&error), innermost(&error)), holder);
+                self.begin(kind, begun, (error.symptom(), innermost(&error)), holder);
             }
         }
     }
@@ -164,11 +164,6 @@ fn kind_of(error: &Error) -> DatabaseKind {
 /// The number of statements that failed in this process.
 fn failures() -> u64 {
     Error::counted().values().sum()
-}
-
-/// Tells how a write failed: by the database's own code, else by what the connection says.
-fn symptom(error: &Error) -> Symptom {
-    error.database_code().map_or_else(|| Symptom::of_words(&innermost(error)), Symptom::Refused)
 }
 
 fn innermost(error: &Error) -> String {

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
-use espelho_model::{Clock, StoreKey, pause::Pause, symptom::Symptom, text, text::Text};
+use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
 use espelho_store::{
     AlarmRow, DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store,
     StoreProof, SweepOverview,
@@ -211,12 +211,11 @@ impl Facts {
     fn channels(&self, configured: &[&str]) -> Vec<ChannelTrouble> {
         let failing = self.read.channels.iter().filter(|row| configured.contains(&row.channel.as_str()));
         let trouble = |row: &NoticeChannel| {
-            let detail = row.error.clone().unwrap_or_default();
             Some(ChannelTrouble {
                 channel: row.channel.clone(),
                 since: row.failed_since?,
-                symptom: Symptom::of_words(&detail),
-                detail,
+                symptom: row.symptom.clone(),
+                detail: row.error.clone().unwrap_or_default(),
             })
         };
         failing.filter_map(trouble).collect()

@@ -1,6 +1,6 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
-use espelho_model::{StoreKey, text, text::Text};
+use espelho_model::{StoreKey, push::PushState, text, text::Text};
 use espelho_store::SeenRow;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
@@ -49,12 +49,18 @@ pub(super) async fn held(cli: &Cli) -> u8 {
     exit::COMPLETE
 }
 
-pub(super) async fn decide(cli: &Cli, decision: Decision, arguments: &DecideArgs) -> u8 {
+/// Decides about the rows that the arguments name: about one, or about all, in one state if the decision fits several.
+pub(super) async fn decide(
+    cli: &Cli,
+    decision: Decision,
+    arguments: &DecideArgs,
+    state: Option<PushState>,
+) -> u8 {
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let decided = decide_with(cli, &reading, decision, arguments).await;
+    let decided = decide_with(cli, &reading, decision, arguments, state).await;
     reading.store.close().await;
     match decided {
         Ok(Decided::Rows(count)) => {
@@ -86,6 +92,7 @@ async fn decide_with(
     reading: &Reading,
     decision: Decision,
     arguments: &DecideArgs,
+    state: Option<PushState>,
 ) -> Result<Decided, Problem> {
     if let Some(word) = arguments.entity.and_then(IntentArg::quarantined) {
         return retry_set_aside(reading, decision, arguments, word).await;
@@ -105,7 +112,7 @@ async fn decide_with(
         _ => {
             let with_unknown_stores = arguments.store.is_none();
             let code = arguments.code.as_deref();
-            let selection = Selection { stores: &stores, with_unknown_stores, intent, code };
+            let selection = Selection { stores: &stores, with_unknown_stores, intent, code, state };
             let rows = decisions::selected(&reading.store, decision, selection).await?;
             if decision.asks()
                 && !rows.is_empty()

@@ -34,7 +34,7 @@ use espelho_sync_engine::{Problem, Trouble};
 
 use self::intents::IntentCommand;
 use crate::{
-    cli::{Cli, Command, GetCommand, NoticeCommand, TokenCommand, WebhookCommand},
+    cli::{Cli, Command, EndedStateArg, GetCommand, NoticeCommand, TokenCommand, WebhookCommand},
     config::{self, Configuration},
     decisions::Decision,
     exit, help, report,
@@ -75,12 +75,15 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
         Some(Command::Get(GetCommand::Order(arguments))) => get::order(&cli, arguments).await,
         Some(Command::Held) => decide::held(&cli).await,
-        Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments).await,
+        Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments, None).await,
         Some(Command::Retry(arguments)) => {
             let decision = if arguments.ignored { Decision::BringBack } else { Decision::Retry };
-            decide::decide(&cli, decision, &arguments.decide).await
+            decide::decide(&cli, decision, &arguments.decide, None).await
         }
-        Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
+        Some(Command::Ignore(arguments)) => {
+            let state = arguments.state.map(EndedStateArg::state);
+            decide::decide(&cli, Decision::Ignore, &arguments.decide, state).await
+        }
         Some(Command::Pause(arguments)) => pause::pause(&cli, arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&cli, arguments).await,
         Some(Command::Forget(arguments)) => forget::run(&cli, arguments).await,

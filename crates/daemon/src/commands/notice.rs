@@ -77,7 +77,7 @@ async fn send(
 /// Records how a channel fares, so that the alarm about it ends with a test that succeeds.
 async fn record(store: Option<&Store>, name: &str, sent: &Sent) {
     let Some(store) = store.filter(|_| name != PING) else { return };
-    let failure = sent.as_ref().err().map(String::as_str);
+    let failure = sent.as_ref().err().map(|unsent| (&unsent.symptom, unsent.detail.as_str()));
     if let Err(error) = store.notices().record_channel(name, failure).await {
         tracing::debug!(%error, "the result of the test is not on record");
     }
@@ -86,7 +86,7 @@ async fn record(store: Option<&Store>, name: &str, sent: &Sent) {
 fn show(name: &str, sent: &Sent, cli: &Cli) {
     let (sign, text) = match sent {
         Ok(answer) => ("✓", text!("notice-test-sent", channel = name, answer = answer.as_str())),
-        Err(error) => ("✗", text!("notice-test-failed", channel = name, error = error.as_str())),
+        Err(unsent) => ("✗", text!("notice-test-failed", channel = name, error = unsent.detail.as_str())),
     };
     println!("{sign} {}", text.message(cli.locale));
     text.next(cli.locale).iter().for_each(|next| println!("  {next}"));
@@ -95,7 +95,7 @@ fn show(name: &str, sent: &Sent, cli: &Cli) {
 fn as_json(name: &str, sent: &Sent) -> Value {
     let (result, detail) = match sent {
         Ok(answer) => ("sent", answer),
-        Err(error) => ("failed", error),
+        Err(unsent) => ("failed", &unsent.detail),
     };
     json!({ "channel": name, "result": result, "detail": detail })
 }
@@ -110,11 +110,15 @@ fn state_of(results: &[(&str, Sent)]) -> (&'static str, u8) {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::symptom::Symptom;
+
     use super::*;
+    use crate::notices::Unsent;
 
     #[test]
     fn the_exit_code_says_whether_all_some_or_none_went_out() {
-        let (sent, failed) = (|| Ok("HTTP 200".to_owned()), || Err("HTTP 500".to_owned()));
+        let sent = || Ok("HTTP 200".to_owned());
+        let failed = || Err(Unsent::new(Symptom::Status(500), "HTTP 500"));
         for (results, expected) in [
             (vec![("webhook", sent())], ("complete", exit::COMPLETE)),
             (vec![("webhook", sent()), ("smtp", failed())], ("partial", exit::PARTIAL)),

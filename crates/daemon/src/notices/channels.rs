@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use espelho_api_client::error::without_known;
-use espelho_model::{Clock, text::Locale};
+use espelho_model::{Clock, symptom::Symptom, text::Locale};
 
-use super::{Message, Sent, exec, smtp::Smtp};
+use super::{Message, Sent, Unsent, exec, smtp::Smtp};
 use crate::{
     config::{ExecConfig, NoticeWebhook, NoticesConfig},
     outgoing::Http,
@@ -59,11 +59,13 @@ impl Channels {
         };
         let sent = tokio::select! {
             sent = self.send_by(channel, message) => sent,
-            () = self.clock.sleep(longest) => Err(format!("no answer in {} s", longest.as_secs())),
+            () = self.clock.sleep(longest) => {
+                Err(Unsent::new(Symptom::TimedOut, format!("no answer in {} s", longest.as_secs())))
+            }
         };
         // The other side's answer may repeat the message, and its secrets.
         let clean = |said: String| without_known(&shown(&said), DETAIL);
-        sent.map(clean).map_err(clean)
+        sent.map(clean).map_err(|unsent| Unsent::new(unsent.symptom, clean(unsent.detail)))
     }
 
     async fn send_by(&self, channel: &str, message: &Message) -> Sent {
@@ -73,7 +75,7 @@ impl Channels {
             }
             ("smtp", _, Some(smtp), _) => smtp.send(message, self.locale).await,
             ("exec", .., Some(exec)) => exec::run(exec, message, &*self.clock).await,
-            _ => Err("not configured".to_owned()),
+            _ => Err(Unsent::new(Symptom::Other, "not configured")),
         }
     }
 

@@ -91,6 +91,7 @@ fn note(sent: &Sent, fails: &mut bool) {
     match sent {
         Err(error) if !*fails => {
             let next_step = "espelho notice test";
+            let error = error.detail.as_str();
             tracing::warn!(channel = "ping", error, next_step, "the dead-man switch cannot be called");
         }
         Ok(_) if *fails => tracing::info!(channel = "ping", "the dead-man switch is called again"),

@@ -4,14 +4,14 @@
 use std::process::Stdio;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use espelho_model::Clock;
+use espelho_model::{Clock, symptom::Symptom};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
 };
 
-use super::{Message, Sent};
+use super::{Message, Sent, Unsent};
 use crate::config::ExecConfig;
 
 /// The environment variables that the program inherits.
@@ -34,14 +34,14 @@ pub(super) async fn run(config: &ExecConfig, message: &Message, clock: &dyn Cloc
         .process_group(0)
         .kill_on_drop(true)
         .spawn()
-        .map_err(|error| format!("{}: {error}", config.program.display()))?;
+        .map_err(|error| other(format!("{}: {error}", config.program.display())))?;
     let group = Group(child.id());
     tokio::select! {
         ended = end_of(&mut child, message.json()) => ended,
         () = clock.sleep(config.timeout) => {
             group.kill();
             let _ = child.wait().await;
-            Err(format!("killed after {} s", config.timeout.as_secs()))
+            Err(Unsent::new(Symptom::TimedOut, format!("killed after {} s", config.timeout.as_secs())))
         }
     }
 }
@@ -79,15 +79,20 @@ async fn end_of(child: &mut Child, json: String) -> Sent {
         words
     };
     let ((), words, status) = tokio::join!(write, read, child.wait());
-    let status = status.map_err(|error| error.to_string())?;
+    let status = status.map_err(|error| other(error.to_string()))?;
     match status.success() {
         true => Ok("exit 0".to_owned()),
         false => {
             let words = String::from_utf8_lossy(&words);
             let first = words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            Err(format!("{status}: {first}").trim_end_matches([':', ' ']).to_owned())
+            Err(other(format!("{status}: {first}").trim_end_matches([':', ' ']).to_owned()))
         }
     }
+}
+
+/// A program's words are its own, and say nothing of a kind.
+fn other(detail: String) -> Unsent {
+    Unsent::new(Symptom::Other, detail)
 }
 
 /// Returns the message as environment variables. A NUL, which none may contain, becomes a space.
@@ -154,11 +159,13 @@ mod tests {
     async fn a_program_that_fails_says_why_and_one_that_hangs_is_killed_with_its_children() {
         let clock = SystemClock::shared();
         let failed = run(&shell("echo 'sem rede' >&2; exit 7"), &message(), &*clock).await;
-        assert_eq!(failed, Err("exit status: 7: sem rede".to_owned()));
+        assert_eq!(failed, Err(Unsent::new(Symptom::Other, "exit status: 7: sem rede")));
         let hangs = ExecConfig { timeout: Duration::from_millis(200), ..shell("sleep 600 & sleep 600") };
-        assert_eq!(run(&hangs, &message(), &*clock).await, Err("killed after 0 s".to_owned()));
+        let killed = run(&hangs, &message(), &*clock).await;
+        assert_eq!(killed, Err(Unsent::new(Symptom::TimedOut, "killed after 0 s")));
         let absent = ExecConfig { program: "/nowhere/program".into(), ..shell("") };
-        assert!(run(&absent, &message(), &*clock).await.unwrap_err().starts_with("/nowhere/program: "));
+        let unsent = run(&absent, &message(), &*clock).await.unwrap_err();
+        assert!(unsent.detail.starts_with("/nowhere/program: "), "{unsent:?}");
         // One that does not read its input is none the worse.
         assert_eq!(run(&shell("exit 0"), &message(), &*clock).await, Ok("exit 0".to_owned()));
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    symptom::Symptom,
     text,
     text::{Arg, Locale, Text},
 };
@@ -12,7 +13,23 @@ use serde::Serialize;
 use super::Content;
 
 /// The result of sending: the other side's answer, or the reason for which the message did not go out.
-pub(crate) type Sent = Result<String, String>;
+pub(crate) type Sent = Result<String, Unsent>;
+
+/// The reason for which a message did not go out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unsent {
+    /// Its kind, for people.
+    pub(crate) symptom: Symptom,
+    /// The words of a library, of the other side or of a program, for logs and programs.
+    pub(crate) detail: String,
+}
+
+impl Unsent {
+    /// Returns the reason with its kind.
+    pub(crate) fn new(symptom: Symptom, detail: impl Into<String>) -> Self {
+        Self { symptom, detail: detail.into() }
+    }
+}
 
 /// A message. Its JSON is what webhooks and programs get (docs/NOTICES.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

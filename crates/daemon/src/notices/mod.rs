@@ -16,5 +16,5 @@ mod unrecorded;
 pub(crate) use channels::Channels;
 pub(crate) use content::Content;
 pub(crate) use deadman::{DeadMan, call};
-pub(crate) use message::{Message, Sent};
+pub(crate) use message::{Message, Sent, Unsent};
 pub(crate) use notifier::{Notifier, new_id};

@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Channels, Content, Message, Sent,
+    Channels, Content, Message, Sent, Unsent,
     message::About,
     unrecorded::{Told, Unrecorded},
 };
@@ -338,8 +338,8 @@ impl Work {
             Ok(answer) => {
                 tracing::info!(channel, event, notice = id, answer, "a message about an alarm went out");
             }
-            Err(error) => {
-                let next_step = "espelho notice test";
+            Err(unsent) => {
+                let (error, next_step) = (unsent.detail.as_str(), "espelho notice test");
                 tracing::warn!(
                     channel,
                     event,
@@ -374,12 +374,12 @@ async fn record(store: &Store, ended: &Ended, now: DateTime<Utc>) -> Result<(), 
     let Ended { id, channel, event, attempts, sent } = ended;
     match sent {
         Ok(_) => store.notices().delivered(id, channel, event).await,
-        Err(error) => {
+        Err(Unsent { symptom, detail }) => {
             let due_at = retry_after(*attempts).map(|delay| now + delay);
             if due_at.is_none() {
                 list::NOTICES.counter(&[channel.as_str(), "given_up"]).increment(1);
             }
-            store.notices().failed((id, channel, event), error, due_at).await
+            store.notices().failed((id, channel, event), (symptom, detail.as_str()), due_at).await
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_model::text::Locale;
+use espelho_model::{symptom::Symptom, text::Locale};
 use lettre::{
     AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor,
     message::{Mailbox, header::ContentType},
@@ -14,7 +14,7 @@ use lettre::{
 };
 use secrecy::ExposeSecret as _;
 
-use super::{Message, Sent};
+use super::{Message, Sent, Unsent};
 use crate::config::{SmtpConfig, SmtpTls};
 
 /// A step of the exchange with the mail server takes no longer.
@@ -33,9 +33,10 @@ impl Smtp {
 
     /// Sends a message to all recipients; the mail server takes it for all of them or for none.
     pub(super) async fn send(&self, message: &Message, locale: Locale) -> Sent {
-        let mail = self.mail(message, locale).map_err(|error| error.to_string())?;
-        let transport = self.transport(&message.host).map_err(|error| in_full(&error))?;
-        let response = transport.send(mail).await.map_err(|error| in_full(&error))?;
+        let unmade = |error: lettre::error::Error| Unsent::new(Symptom::Other, error.to_string());
+        let mail = self.mail(message, locale).map_err(unmade)?;
+        let transport = self.transport(&message.host).map_err(|error| unsent(&error))?;
+        let response = transport.send(mail).await.map_err(|error| unsent(&error))?;
         Ok(format!("SMTP {}", response.code()))
     }
 
@@ -86,6 +87,18 @@ fn domain(host: &str) -> String {
         true => host.to_owned(),
         false => "localhost".to_owned(),
     }
+}
+
+/// Tells how an exchange with the mail server failed: by its code, else by what the connection says.
+fn unsent(error: &lettre::transport::smtp::Error) -> Unsent {
+    let symptom = match error.status() {
+        Some(code) => Symptom::Refused(code.to_string()),
+        None if error.is_timeout() => Symptom::TimedOut,
+        None if error.is_tls() => Symptom::NoTrust,
+        None if error.is_client() || error.is_response() => Symptom::Other,
+        None => Symptom::of_connection(error).unwrap_or(Symptom::NoConnection),
+    };
+    Unsent::new(symptom, in_full(error))
 }
 
 fn in_full(error: &dyn std::error::Error) -> String {

@@ -300,8 +300,9 @@ fn error_rows(errors: &[ErrorRow], groups: &[RowsInTrouble], words: Words) -> Sh
     let mut sheet = Sheet::new(&text!("page-errors"), &columns, words.0);
     sheet.rows.extend(errors.iter().take(ROWS as usize).map(|row| {
         let name = causes::name(&row.entity, &row.key, row.subject.as_deref());
-        let acting = Acting { entity: &row.entity, key: &row.key, store: &row.store, code: &row.code };
-        let (mends, ends) = acting.deeds(state_of(row, groups).unwrap_or_default());
+        let state = state_of(row, groups).unwrap_or_default();
+        let acting = Acting { entity: &row.entity, key: &row.key, store: &row.store, code: &row.code, state };
+        let (mends, ends) = acting.deeds();
         let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
         vec![
             Cell::foreign(&name).to(thing_address(&row.store, &row.entity, &row.key)).with_note(Some(about)),
@@ -371,8 +372,9 @@ pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
     ];
     let mut sheet = Sheet::new(title, &columns, words.0);
     sheet.rows.extend(rows.iter().take(ROWS as usize).map(|row| {
-        let acting = Acting { entity: &row.entity, key: &row.key, store: &row.store, code: &row.code };
-        let (mends, ends) = acting.deeds(&row.state);
+        let (entity, key, store) = (&row.entity, &row.key, &row.store);
+        let acting = Acting { entity, key, store, code: &row.code, state: &row.state };
+        let (mends, ends) = acting.deeds();
         let name = if row.subject.is_empty() { &row.key } else { &row.subject };
         let about = format!("{} {}", words.entity(&row.entity), shown(&row.key));
         let is_bad = matches!(row.state.as_str(), "failed" | "held" | "doubtful");
@@ -397,13 +399,14 @@ struct Acting<'r> {
     key: &'r str,
     store: &'r str,
     code: &'r str,
+    state: &'r str,
 }
 
 impl Acting<'_> {
     /// Returns the act that lets the row go on, and the one that ends it as it is: given up, or in doubt and seen to have
     /// happened.
-    fn deeds(&self, state: &str) -> (Option<Deed>, Option<Deed>) {
-        let Ok(state) = state.parse::<PushState>() else { return (None, None) };
+    fn deeds(&self) -> (Option<Deed>, Option<Deed>) {
+        let Ok(state) = self.state.parse::<PushState>() else { return (None, None) };
         let acts = next_step::acts(state, self.code, Some(self.entity));
         let deed = |is_end: bool| {
             let act = acts.iter().find(|act| (**act == RowAct::Ignore) == is_end)?;
@@ -417,7 +420,7 @@ impl Acting<'_> {
         let Some(deed) = deed else { return Cell::new("–") };
         let act = deed.word();
         let rows = match self.code {
-            UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}"),
+            UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}&state={}", encoded(self.state)),
             _ => {
                 let (entity, key, store) = (encoded(self.entity), encoded(self.key), encoded(self.store));
                 format!("entity={entity}&key={key}&store={store}")

@@ -89,11 +89,13 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
 fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) -> Vec<Mend> {
     let acts = state.map(|state| next_step::acts(state, cause, None)).unwrap_or_default();
     let mend = |act: &RowAct| {
-        let deed = Deed::of(*act, state?)?;
+        let state = state?;
+        let deed = Deed::of(*act, state)?;
+        let (act_word, cause_word, of_store) = (deed.word(), encoded(cause), query_of(store));
         Some(Mend {
             does: deed.name(),
-            command: command_line(*act, Rows::OfCause(cause), store),
-            href: Some(format!("/acao?act={}&causa={}{}", deed.word(), encoded(cause), query_of(store))),
+            command: command_line(*act, Rows::OfGroup(state, cause), store),
+            href: Some(format!("/acao?act={act_word}&causa={cause_word}&state={state}{of_store}")),
             is_remedy: true,
         })
     };
@@ -134,7 +136,7 @@ mod tests {
         let trouble = Trouble { code: "failed", cause: "x&y", store: Some("a"), can_retry: true };
         let hrefs: Vec<Option<String>> = mends(trouble).into_iter().map(|mend| mend.href).collect();
         let [retry, ignore] =
-            ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&causa=x%26y&store=a")));
+            ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&causa=x%26y&state=failed&store=a")));
         assert_eq!(hrefs, [retry, ignore, Some("/erros?causa=x%26y&store=a".to_owned())]);
         let trouble = Trouble { code: "doubtful", ..trouble };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");
@@ -152,7 +154,7 @@ mod tests {
                 true,
                 &[
                     "espelho retry --all --code gave_up",
-                    "espelho ignore --all --code gave_up",
+                    "espelho ignore --all --state failed --code gave_up",
                     "espelho errors --all --code gave_up",
                 ][..],
             ),
@@ -162,7 +164,10 @@ mod tests {
                 "unknown_sku",
                 None,
                 true,
-                &["espelho errors --all --code unknown_sku", "espelho ignore --all --code unknown_sku"],
+                &[
+                    "espelho errors --all --code unknown_sku",
+                    "espelho ignore --all --state failed --code unknown_sku",
+                ],
             ),
             (
                 "held",
@@ -171,7 +176,7 @@ mod tests {
                 false,
                 &[
                     "espelho release --all --code price_jump --store loja-1",
-                    "espelho ignore --all --code price_jump --store loja-1",
+                    "espelho ignore --all --state held --code price_jump --store loja-1",
                     "espelho errors --all --code price_jump --store loja-1",
                 ],
             ),
@@ -189,14 +194,20 @@ mod tests {
                 "price_zero",
                 None,
                 false,
-                &["espelho errors --all --code price_zero", "espelho ignore --all --code price_zero"],
+                &[
+                    "espelho errors --all --code price_zero",
+                    "espelho ignore --all --state held --code price_zero",
+                ],
             ),
             (
                 "unknown_store",
                 "unknown_store",
                 None,
                 true,
-                &["espelho errors --all --code unknown_store", "espelho ignore --all --code unknown_store"],
+                &[
+                    "espelho errors --all --code unknown_store",
+                    "espelho ignore --all --state failed --code unknown_store",
+                ],
             ),
             ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --store a"]),
         ] {

@@ -214,6 +214,7 @@ mod tests {
     #[test]
     fn nothing_is_called_none_before_the_first_reading_has_ended() {
         let mut store = specimen::store("loja-1");
+        store.first_reading_ended = false;
         store.reading = vec![ReadSoFar { resource: "orders".into(), seen: 0, total: None }];
         store.last_run.as_mut().unwrap().finished_at = None;
         let snapshot = specimen::snapshot(vec![store]);

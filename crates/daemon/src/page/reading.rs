@@ -13,7 +13,9 @@ use crate::status::StoreSnapshot;
 /// Returns that the first complete reading of some store has not ended, with what was read so far; `None` once all were
 /// read.
 pub(crate) fn unread(stores: &[StoreSnapshot]) -> Option<Text> {
-    let unread: Vec<&StoreSnapshot> = stores.iter().filter(is_unread).collect();
+    // Whether a run was complete tells nothing: it may have been of products alone, and one row that is refused for ever
+    // makes each run partial.
+    let unread: Vec<&StoreSnapshot> = stores.iter().filter(|store| !store.first_reading_ended).collect();
     if unread.is_empty() {
         return None;
     }
@@ -35,12 +37,6 @@ pub(crate) fn unread(stores: &[StoreSnapshot]) -> Option<Text> {
     })
 }
 
-/// Tells whether no pass has ever walked a store's orders to their end. Whether a run was complete tells nothing: it may
-/// have been of products alone, and one row that is refused for ever makes each run partial.
-fn is_unread(store: &&StoreSnapshot) -> bool {
-    store.last_run.is_none() || !store.reading.is_empty()
-}
-
 fn progress((resource, (seen, total)): (&str, (u64, Option<u64>))) -> Text {
     let what = words::resource(resource);
     match total.filter(|total| *total >= seen) {
@@ -60,29 +56,31 @@ mod tests {
     fn a_mirror_that_was_never_complete_says_how_far_its_first_reading_is() {
         let so_far = |resource: &str, seen, total| ReadSoFar { resource: resource.into(), seen, total };
         let none = || vec![so_far("orders", 0, None)];
-        for (finished, reading, expected) in [
-            (true, vec![], None),
-            (false, vec![], None),
-            (false, none(), Some("a primeira leitura está começando")),
+        for (ended, finished, reading, expected) in [
+            (true, true, vec![], None),
+            (true, false, vec![], None),
+            (false, false, none(), Some("a primeira leitura está começando")),
+            (false, false, vec![], Some("a primeira leitura está começando")),
             (
+                false,
                 false,
                 vec![so_far("orders", 1_200, Some(5_000)), so_far("products", 30, None)],
                 Some("a primeira leitura está em andamento: 1200 de 5000 pedidos, 30 produtos"),
             ),
-            (true, none(), Some("a primeira leitura completa ainda não terminou")),
+            (false, true, none(), Some("a primeira leitura completa ainda não terminou")),
         ] {
             let mut store = specimen::store("loja-1");
             let run = store.last_run.as_mut().unwrap();
             run.finished_at = run.finished_at.filter(|_| finished);
             // Neither a complete run of products nor a partial one of orders proves anything.
-            store.last_success = store.last_success.filter(|_| !reading.is_empty());
-            store.reading = reading;
+            store.last_success = store.last_success.filter(|_| !ended);
+            (store.first_reading_ended, store.reading) = (ended, reading);
             let said =
                 unread(&[specimen::store("loja-2"), store]).map(|text| text.message(Locale::default()));
             assert_eq!(said.as_deref(), expected);
         }
         let mut new = specimen::store("loja-1");
-        new.last_run = None;
+        (new.last_run, new.first_reading_ended) = (None, false);
         assert!(unread(&[new]).is_some(), "no run has ever read anything");
     }
 }

@@ -199,7 +199,7 @@ mod tests {
             unknown.stores.iter().map(|(store, _)| store.as_str()).collect::<Vec<_>>(),
             ["loja-1", "loja-2"]
         );
-        assert_eq!(unknown.mends[1].command, "espelho ignore --all --code unknown_sku");
+        assert_eq!(unknown.mends[1].command, "espelho ignore --all --state failed --code unknown_sku");
         assert_eq!(groups[0].mends.len(), 1, "nothing that the ERP wrote has this cause");
     }
 

@@ -152,6 +152,7 @@ fn of_store(
         resources: Vec::new(),
         unverified: 0,
         wanted: Vec::new(),
+        first_reading_ended: overview.first_reading_ended,
         reading: overview.reading,
     }
 }

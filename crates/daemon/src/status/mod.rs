@@ -138,7 +138,10 @@ pub(crate) struct StoreSnapshot {
     /// The intents that are not done, by table; tables without any are absent.
     #[serde(default)]
     pub wanted: Vec<wanted::IntentRows>,
-    /// The rows that the first reading of orders has read so far; empty once they were read to their end.
+    /// Whether the orders were ever read to their end: before, an empty list of orders proves nothing.
+    #[serde(default)]
+    pub first_reading_ended: bool,
+    /// The rows that the first reading of orders has read so far, while it has not ended.
     #[serde(default)]
     pub reading: Vec<ReadSoFar>,
 }
@@ -213,6 +216,7 @@ pub(crate) mod specimen {
             resources: Vec::new(),
             unverified: 0,
             wanted: Vec::new(),
+            first_reading_ended: true,
             reading: Vec::new(),
         }
     }

@@ -219,6 +219,7 @@ help-pause--only = Only this part: push (sending), pull (sweeps and reconciliati
 help-pause--span = For how long: 90s, 30m, 2h, 1d; 30 days at most
 help-resume = End pauses; what waited is made up at once
 help-resume--store = Only this store (repeatable); left out, all
+help-ignore--state = With --all: failed or held; what failed and what a guard holds are decided apart
 help-resume--only = Only pauses of this part
 help-release--code = With --all: only rows of this cause, as in espelho errors
 help-retry--code = With --all: only rows of this cause, as in espelho errors

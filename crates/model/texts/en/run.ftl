@@ -43,6 +43,10 @@ run-note-unlisted = { $rows ->
         [one] { $rows } record is not listed any more but still there
        *[other] { $rows } records are not listed any more but still there
     }; not marked as gone.
+run-note-listings-kept = { $rows ->
+        [one] { $rows } listing of a campaign is not listed any more
+       *[other] { $rows } listings of campaigns are not listed any more
+    }, too many to be believed at once; none was marked as gone. If they are really gone: espelho --resync --only campaigns --store { $store } --accept-gone
 run-note-unclear = { $rows ->
         [one] { $rows } record could not be asked for
        *[other] { $rows } records could not be asked for

@@ -219,6 +219,7 @@ help-pause--only = Só esta parte: push (envio), pull (leituras periódicas e co
 help-pause--span = Por quanto tempo: 90s, 30m, 2h, 1d; no máximo 30 dias
 help-resume = Termina pausas; o que esperava é recuperado na hora
 help-resume--store = Só esta loja (repetível); sem isso, todas
+help-ignore--state = Com --all: failed ou held; o que falhou e o que uma proteção retém são decididos à parte
 help-resume--only = Só pausas desta parte
 help-release--code = Com --all: só as linhas desta causa, como em espelho errors
 help-retry--code = Com --all: só as linhas desta causa, como em espelho errors

@@ -43,6 +43,10 @@ run-note-unlisted = { $rows ->
         [1] { $rows } registro não é mais listado, mas ainda existe; não foi marcado como removido.
        *[other] { $rows } registros não são mais listados, mas ainda existem; não foram marcados como removidos.
     }
+run-note-listings-kept = { $rows ->
+        [1] { $rows } anúncio de campanha não é mais listado
+       *[other] { $rows } anúncios de campanhas não são mais listados
+    }; o espelho não acredita nisso de uma vez e não marcou nenhum como removido. Se eles realmente se foram: espelho --resync --only campaigns --store { $store } --accept-gone
 run-note-unclear = { $rows ->
         [1] { $rows } registro não pôde ser consultado; não foi marcado como removido.
        *[other] { $rows } registros não puderam ser consultados; não foram marcados como removidos.

@@ -5,6 +5,7 @@
 //! silent. An attempt is noted before it is made.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::symptom::Symptom;
 
 use crate::{
     Error,
@@ -59,12 +60,14 @@ pub(crate) const RETRY: &str = "UPDATE notice_deliveries SET due_at = $4, error 
 pub(crate) const GIVE_UP: &str = "UPDATE notice_deliveries SET state = 'given_up', error = $3 \
     WHERE notice = $1 AND channel = $2 AND state = 'open'";
 pub(crate) const WORKS: &str = "INSERT INTO notice_channels (channel, delivered_at) VALUES ($1, $2) \
-    ON CONFLICT (channel) DO UPDATE SET delivered_at = excluded.delivered_at, failed_since = NULL, error = NULL";
-pub(crate) const FAILS: &str = "INSERT INTO notice_channels (channel, failed_since, error) VALUES ($1, $2, $3) \
-    ON CONFLICT (channel) DO UPDATE SET error = excluded.error, \
+    ON CONFLICT (channel) DO UPDATE SET delivered_at = excluded.delivered_at, failed_since = NULL, error = NULL, \
+    symptom = NULL";
+pub(crate) const FAILS: &str = "INSERT INTO notice_channels (channel, failed_since, error, symptom) \
+    VALUES ($1, $2, $3, $4) \
+    ON CONFLICT (channel) DO UPDATE SET error = excluded.error, symptom = excluded.symptom, \
     failed_since = COALESCE(notice_channels.failed_since, excluded.failed_since)";
 pub(crate) const CHANNELS: &str =
-    "SELECT channel, delivered_at, failed_since, error FROM notice_channels ORDER BY channel";
+    "SELECT channel, delivered_at, failed_since, error, symptom FROM notice_channels ORDER BY channel";
 pub(crate) const FORGET_DELIVERIES: &str = "DELETE FROM notice_deliveries WHERE notice IN \
     (SELECT id FROM notices WHERE ended_at < $1)";
 pub(crate) const FORGET: &str = "DELETE FROM notices WHERE ended_at < $1";
@@ -144,8 +147,10 @@ pub struct NoticeChannel {
     pub delivered_at: Option<DateTime<Utc>>,
     /// Since when nothing goes out by it.
     pub failed_since: Option<DateTime<Utc>>,
-    /// The last failure.
+    /// The last failure, in the words of a library, of the other side or of a program.
     pub error: Option<String>,
+    /// Its kind, for people.
+    pub symptom: Symptom,
 }
 
 impl Notices<'_> {
@@ -283,7 +288,7 @@ impl Notices<'_> {
     pub async fn failed(
         self,
         (id, channel, event): (&str, &str, &str),
-        error: &str,
+        (symptom, error): (&Symptom, &str),
         due_at: Option<DateTime<Utc>>,
     ) -> Result<(), Error> {
         let mut tx = self.database.begin().await?;
@@ -298,7 +303,7 @@ impl Notices<'_> {
                     .await?
             }
         };
-        let values = vec![channel.into(), self.clock.now().into(), error.into()];
+        let values = vec![channel.into(), self.clock.now().into(), error.into(), kept(symptom).into()];
         tx.execute("record a channel", FAILS, values).await?;
         tx.commit().await
     }
@@ -307,7 +312,7 @@ impl Notices<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn record_channel(self, channel: &str, failure: Option<&str>) -> Result<(), Error> {
+    pub async fn record_channel(self, channel: &str, failure: Option<(&Symptom, &str)>) -> Result<(), Error> {
         let values = || -> Vec<Value> { vec![channel.into(), self.clock.now().into()] };
         let mut tx = self.database.begin().await?;
         match failure {
@@ -315,8 +320,8 @@ impl Notices<'_> {
                 tx.execute("record a channel", WORKS, values()).await?;
                 tx.execute("resume a channel", RESUME, values()).await?;
             }
-            Some(error) => {
-                let values = [values(), vec![error.into()]].concat();
+            Some((symptom, error)) => {
+                let values = [values(), vec![error.into(), kept(symptom).into()]].concat();
                 tx.execute("record a channel", FAILS, values).await?;
             }
         }
@@ -335,6 +340,7 @@ impl Notices<'_> {
                 delivered_at: row.optional_time("delivered_at")?,
                 failed_since: row.optional_time("failed_since")?,
                 error: row.optional_text("error")?,
+                symptom: row.optional_text("symptom")?.map(|kept| symptom(&kept)).unwrap_or_default(),
             })
         };
         rows.iter().map(channel).collect()
@@ -345,6 +351,15 @@ impl Notices<'_> {
 async fn owns(tx: &mut Tx, instance: &str) -> Result<bool, Error> {
     let rows = tx.fetch_for_update("read who tells alarms", OWNER, Vec::new()).await?;
     Ok(rows.first().map(|row| row.text(0)).transpose()?.is_some_and(|owner| owner == instance))
+}
+
+fn kept(symptom: &Symptom) -> String {
+    serde_json::to_string(symptom).unwrap_or_default()
+}
+
+/// A later version may keep kinds that this one does not know.
+fn symptom(kept: &str) -> Symptom {
+    serde_json::from_str(kept).unwrap_or_default()
 }
 
 fn way(id: &str, channel: &str, event: &str) -> Vec<Value> {

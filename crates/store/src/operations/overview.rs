@@ -63,6 +63,17 @@ pub(crate) const READING: Both = both!(
     "GROUP BY store, resource ORDER BY store, resource"
 );
 
+/// The stores whose orders a pass has walked to their end.
+pub(crate) const FIRST_READINGS: Both = both!(
+    concat!(
+        "SELECT store FROM ( \
+         SELECT l.store FROM leases AS l WHERE EXISTS (SELECT 1 FROM sync_runs AS r WHERE r.store = l.store AND ",
+        has_walked_orders!("r"),
+        ")) AS walked"
+    ),
+    ""
+);
+
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
@@ -79,7 +90,9 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
     pub backlog: Option<(u64, DateTime<Utc>)>,
-    /// The rows that the first reading of all orders has read so far: `orders` at least; empty once it has ended.
+    /// Whether a pass has walked the orders to their end: before, an empty list of orders proves nothing.
+    pub first_reading_ended: bool,
+    /// The rows that the first reading of all orders has read so far, while it has not ended.
     pub reading: Vec<ReadSoFar>,
 }
 
@@ -158,6 +171,9 @@ impl Overviews<'_> {
         }
         for row in summary(self.database, FAILURES, of).await? {
             all.entry(row.text(0)?).or_default().failures.push(failures(&row)?);
+        }
+        for row in summary(self.database, FIRST_READINGS, of).await? {
+            all.entry(row.text(0)?).or_default().first_reading_ended = true;
         }
         for row in summary(self.database, READING, of).await? {
             all.entry(row.text(0)?).or_default().reading.push(read_so_far(&row)?);

@@ -43,10 +43,11 @@ pub(crate) const INVOICES_SPELT: &str = "SELECT t.store, 'order', t.order_number
 /// Products by any of several spellings of a SKU.
 pub(crate) const SKUS_SPELT: &str = "SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN products t \
     WHERE t.store = s.store AND t.sku";
-/// Products of a store whose name contains `$2`, a pattern, or whose SKU is `$3` in small letters.
+/// Products of a store whose name contains `$2`, a pattern, or whose SKU is `$3` in small letters. In the order of the key,
+/// so that the index gives them sorted and the search ends with the last row that is shown.
 pub(crate) const PRODUCTS_NAMED: &str = "SELECT store, 'product', COALESCE(sku, id) FROM products \
     WHERE store = $1 AND gone_at IS NULL AND (lower(name) LIKE $2 ESCAPE '!' OR lower(sku) = $3) \
-    ORDER BY name, id LIMIT 50";
+    ORDER BY id LIMIT 50";
 
 /// The spellings of a name that a search tries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,8 +106,8 @@ impl History<'_> {
         Ok(all)
     }
 
-    /// Up to 50 products of a store by a part of the name, or by the SKU in letters of any size. Reads the names of all
-    /// its products.
+    /// Up to 50 products of a store by a part of the name, or by the SKU in letters of any size: the first by their ids.
+    /// Reads names until it has found so many.
     ///
     /// # Errors
     /// When the database does not answer.

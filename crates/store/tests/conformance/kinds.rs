@@ -88,7 +88,8 @@ impl Kind {
                 tx.mirror().write_campaigns(campaigns.collect()).await
             }
             "campaign_listings" => {
-                tx.mirror().write_campaign_listings(CampaignId::new(7), all!(eligible), all!(enrolled)).await
+                let (campaign, eligible, enrolled) = (CampaignId::new(7), all!(eligible), all!(enrolled));
+                tx.mirror().write_campaign_listings(campaign, eligible, enrolled, true).await
             }
             "price_lists" => tx.mirror().write_price_lists(all!(price_list)).await,
             "media_images" => tx.mirror().write_media_images(all!(image)).await,

@@ -161,6 +161,7 @@ conformance! {
         ways_without_ids_are_told_by_their_codes;
     campaigns:
         what_could_join_and_what_has_joined_are_told_apart,
+        listings_that_a_reading_misses_stay_until_they_are_believed_to_be_gone,
         what_is_listed_on_both_sides_has_joined,
         one_listing_in_two_campaigns_is_two_rows,
         an_enrollment_without_a_name_is_kept_under_one_of_its_own,

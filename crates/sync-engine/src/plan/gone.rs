@@ -1,5 +1,9 @@
 //! Decides whether rows that a complete pass did not find may be marked as gone.
 
+use std::collections::HashMap;
+
+use espelho_model::CampaignId;
+
 /// How many rows one pass may mark as gone before that looks like the marketplace's mistake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GoneGuard {
@@ -41,9 +45,74 @@ pub fn judge(guard: GoneGuard, missing: u64, mirrored: u64, listed: u64) -> Gone
     }
 }
 
+/// The listings that campaigns have lost, more at once than the guard allows. No route asks for one of them, so they stay
+/// until the next reading misses the same ones, or the operator accepts that they are gone.
+#[derive(Clone, Debug, Default)]
+pub struct LostListings {
+    is_accepted: bool,
+    by_campaign: HashMap<CampaignId, Vec<String>>,
+}
+
+impl LostListings {
+    /// None yet. `is_accepted` says that the operator accepts what is to come.
+    pub fn new(is_accepted: bool) -> Self {
+        Self { is_accepted, by_campaign: HashMap::new() }
+    }
+
+    /// Tells whether the `missing` listings (sorted keys) of `mirrored` are gone, of a campaign that listed `listed`; if not,
+    /// remembers them.
+    pub fn are_gone(
+        &mut self,
+        guard: GoneGuard,
+        campaign: CampaignId,
+        missing: Vec<String>,
+        (mirrored, listed): (u64, u64),
+    ) -> bool {
+        let before = self.by_campaign.remove(&campaign);
+        let verdict = judge(guard, missing.len() as u64, mirrored, listed);
+        if self.is_accepted || verdict == GoneVerdict::Confirm || before.as_ref() == Some(&missing) {
+            return true;
+        }
+        self.by_campaign.insert(campaign, missing);
+        false
+    }
+
+    /// The number of listings that stay for now.
+    pub fn rows(&self) -> u64 {
+        self.by_campaign.values().map(|keys| keys.len() as u64).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn listings_that_a_campaign_loses_at_once_are_gone_when_the_next_reading_misses_the_same_ones() {
+        let keys = |of: std::ops::Range<u32>| of.map(|n| format!("{n:03}")).collect::<Vec<_>>();
+        let (all, few) = (keys(0..100), keys(0..3));
+        for (accepts, readings, expected) in [
+            (false, &[(&few, 97)][..], &[true][..]),
+            (false, &[(&all, 0)], &[false]),
+            (false, &[(&all, 0), (&all, 0)], &[false, true]),
+            // What came back in between, and others that are missing, are asked about anew.
+            (false, &[(&all, 0), (&keys(0..0), 100), (&all, 0)], &[false, true, false]),
+            (false, &[(&all, 0), (&keys(0..60), 40), (&all, 0)], &[false, false, false]),
+            (true, &[(&all, 0)], &[true]),
+        ] {
+            let mut lost = LostListings::new(accepts);
+            let (guard, campaign) = (GoneGuard::default(), CampaignId::new(7));
+            for ((missing, listed), is_gone) in readings.iter().zip(expected) {
+                let said = lost.are_gone(guard, campaign, (*missing).clone(), (100, *listed));
+                assert_eq!(said, *is_gone, "{} missing, {accepts}", missing.len());
+                assert_eq!(lost.rows(), if *is_gone { 0 } else { missing.len() as u64 });
+            }
+        }
+        let mut lost = LostListings::default();
+        let guard = GoneGuard::default();
+        assert!(!lost.are_gone(guard, CampaignId::new(7), all.clone(), (100, 0)));
+        assert!(!lost.are_gone(guard, CampaignId::new(8), all, (100, 0)), "each campaign by itself");
+    }
 
     // withstands: F060
     #[test]

@@ -25,6 +25,7 @@ use crate::{
     Error, Position, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
     live::whole::{Whole, all},
+    plan::gone::LostListings,
 };
 
 /// Reads a target in full and reports the result.
@@ -33,6 +34,7 @@ pub(crate) async fn read_whole(
     client: &Client,
     target: Target,
     dry_run: bool,
+    accept_gone: bool,
 ) -> ResourceReport {
     let mut report = ResourceReport::new(target);
     if dry_run {
@@ -42,7 +44,15 @@ pub(crate) async fn read_whole(
     context.progress.begin(&context.key, target, 0);
     let reader = WholeReader { context, client };
     let read = match target {
-        Target::Campaigns => reader.campaigns(&HashSet::new()).await.map(|read| read.counts),
+        Target::Campaigns => {
+            let mut lost = LostListings::new(accept_gone);
+            let read = reader.campaigns(&HashSet::new(), &mut lost).await.map(|read| read.counts);
+            if lost.rows() > 0 {
+                let store = context.key.as_str();
+                report.notes.push(text!("run-note-listings-kept", rows = lost.rows(), store = store));
+            }
+            read
+        }
         Target::MediaImages => reader.images().await,
         Target::Labels => reader.labels(&mut report).await,
         Target::Profile => {
@@ -95,7 +105,11 @@ pub(crate) struct ProfileRead {
 impl WholeReader<'_> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
     /// campaign once, except those in `settled`.
-    pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Error> {
+    pub(crate) async fn campaigns(
+        &self,
+        settled: &HashSet<String>,
+        lost: &mut LostListings,
+    ) -> Result<CampaignsRead, Error> {
         let client = self.client;
         let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
             Ok(whole) => whole,
@@ -110,7 +124,7 @@ impl WholeReader<'_> {
             if self.context.stop.is_cancelled() {
                 return Ok(read);
             }
-            read.counts.add(self.listings_of(*id).await?);
+            read.counts.add(self.listings_of(*id, lost).await?);
             let position = Position::new(done as u64 + 1, Some(ids.len() as u64), 0, 0);
             self.context.progress.advance(&self.context.key, Target::Campaigns, position);
         }
@@ -120,7 +134,7 @@ impl WholeReader<'_> {
         Ok(read)
     }
 
-    async fn listings_of(&self, id: CampaignId) -> Result<Counts, Error> {
+    async fn listings_of(&self, id: CampaignId, lost: &mut LostListings) -> Result<Counts, Error> {
         let client = self.client;
         let eligible = self.all(|paging| {
             async move {
@@ -146,7 +160,14 @@ impl WholeReader<'_> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
             tx.compare_columns();
-            let counts = tx.mirror().write_campaign_listings(id, eligible.rows, enrolled.rows).await?;
+            let missing = tx.mirror().missing_campaign_listings(id, &eligible.rows, &enrolled.rows).await?;
+            let (rows, counts) = (missing.keys.len(), (missing.live, missing.listed));
+            let are_gone = lost.are_gone(self.context.gone_guard, id, missing.keys, counts);
+            if !are_gone {
+                tracing::warn!(store = %self.context.key, campaign = %id, rows, "too many listings are missing; they stay until the next sweep misses them too");
+            }
+            let (eligible, enrolled) = (eligible.rows, enrolled.rows);
+            let counts = tx.mirror().write_campaign_listings(id, eligible, enrolled, are_gone).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };

@@ -148,10 +148,8 @@ impl<'c> CommandHandlers<'c> {
                 _ => self.settlements.settle_sent(open).await?,
             };
             self.journal.note_settlement(open, &settled).await?;
-            match settled {
-                Settlement::NotYet(wait) => return Ok(Some(Verdict::Unsettled(wait))),
-                Settlement::Unprovable(message) => return Ok(Some(Verdict::Doubtful(message))),
-                Settlement::Happened { .. } | Settlement::DidNotHappen { .. } => (),
+            if let Some(verdict) = settled.verdict() {
+                return Ok(Some(verdict));
             }
         }
         if cx.effects.iter().any(|effect| is_open(&effect)) {

@@ -177,6 +177,22 @@ async fn labels_that_are_there_are_not_made_again_without_a_persons_word() {
     rig.stop().await;
 }
 
+// withstands: F022
+#[tokio::test]
+async fn labels_whose_answer_was_lost_are_made_once_though_the_engine_is_killed_before_it_knows() {
+    let mut rig = stage().await;
+    let (number, data) = wanted(&mut rig, CommandKind::LabelsGenerate).await;
+    let made = |rig: &Rig| rig.writes("shipment-labels/generate").len();
+    rig.fault("shipment-labels/generate", 1, cut_after());
+    let id = rig.give("labels.generate", &number, &data).await;
+    rig.until("the labels were asked for", async || made(&rig) == 1).await;
+    rig.kill().await;
+    rig.start().await;
+    let over = rig.outcome(id, |state| !["new", "waiting", "sending"].contains(&state)).await;
+    assert_eq!((over[0].as_str(), made(&rig)), ("done", 1), "{over:?}");
+    rig.stop().await;
+}
+
 // withstands: F026
 #[tokio::test]
 async fn notes_that_a_person_wrote_are_overwritten_only_by_force_or_with_a_persons_word() {

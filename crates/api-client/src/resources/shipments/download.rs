@@ -2,6 +2,7 @@
 
 use chrono::{Offset as _, Utc};
 use espelho_model::{LabelId, ShipmentId, shipment::LabelFormat};
+use reqwest::Url;
 use serde::Deserialize;
 
 use crate::{
@@ -40,7 +41,8 @@ impl ShipmentsApi<'_> {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn label_file(self, shipment: &ShipmentId, label: &LabelId) -> Result<LabelFile, Error> {
-        self.requests.read_with(&request(shipment, label), |payload| parse(payload, label)).await
+        let base = &self.requests.client.transport.base;
+        self.requests.read_with(&request(shipment, label), |payload| parse(payload, label, base)).await
     }
 }
 
@@ -57,7 +59,7 @@ struct FileWire<'a> {
     expires_in: Field<'a>,
 }
 
-fn parse(payload: &str, asked: &LabelId) -> Result<LabelFile, BodyError> {
+fn parse(payload: &str, asked: &LabelId, base: &Url) -> Result<LabelFile, BodyError> {
     let mut read = FieldReader::new(Utc.fix());
     let wire: FileWire<'_> = object(payload)?;
     let label_id = read.id("label_id", wire.label_id).map_or_else(|| asked.clone(), LabelId::new);
@@ -65,7 +67,7 @@ fn parse(payload: &str, asked: &LabelId) -> Result<LabelFile, BodyError> {
         return Err(BodyError::shape(format!("asked for label {asked}, was given {label_id}")));
     }
     // The address is a secret, so no error repeats it.
-    let url = read.text("url", wire.url).and_then(|url| SignedUrl::parse(&url));
+    let url = read.text("url", wire.url).and_then(|url| SignedUrl::parse_at(&url, base));
     Ok(LabelFile {
         label_id,
         format: read.text("format", wire.format).map(|format| LabelFormat::new(&format)),
@@ -78,6 +80,10 @@ fn parse(payload: &str, asked: &LabelId) -> Result<LabelFile, BodyError> {
 mod tests {
     use super::*;
 
+    fn base() -> Url {
+        Url::parse("https://m.example/loja").unwrap()
+    }
+
     #[test]
     fn the_request_of_a_file_names_the_shipment_and_the_label() {
         let request = request(&ShipmentId::new("01S"), &LabelId::new("01L"));
@@ -89,22 +95,38 @@ mod tests {
     fn a_file_is_read_with_its_format_address_and_life() {
         let label = LabelId::new("77");
         let payload = r#"{"label_id":77,"format":"zebra_pdf","url":"https://s.example/l.pdf?sig=abc","expires_in":900}"#;
-        let file = parse(payload, &label).unwrap();
+        let file = parse(payload, &label, &base()).unwrap();
         assert_eq!((file.format, file.expires_in_seconds), (Some(LabelFormat::ZebraPdf), Some(900)));
         assert_eq!(file.url, SignedUrl::parse("https://s.example/l.pdf?sig=abc").unwrap());
-        let bare = parse(r#"{"url":"https://s.example/l.pdf?sig=abc"}"#, &label).unwrap();
+        let bare = parse(r#"{"url":"https://s.example/l.pdf?sig=abc"}"#, &label, &base()).unwrap();
         assert_eq!((bare.label_id, bare.expires_in_seconds), (label, None));
+    }
+
+    #[test]
+    fn an_address_that_begins_with_a_slash_is_one_of_the_marketplace_and_has_the_same_guards() {
+        for (url, expected, objection) in [
+            ("/files/l.pdf?sig=abc", "https://m.example/files/l.pdf?sig=abc", None),
+            (" //s.example/l.pdf?sig=abc", "https://s.example/l.pdf?sig=abc", None),
+            ("//127.0.0.1/l.pdf", "https://127.0.0.1/l.pdf", Some("is not public")),
+            ("https://s.example/../l.pdf", "https://s.example/l.pdf", None),
+        ] {
+            let payload = format!(r#"{{"url":"{url}"}}"#);
+            let file = parse(&payload, &LabelId::new("77"), &base()).unwrap();
+            assert_eq!((file.url.expose(), file.url.objection(false, &[])), (expected, objection), "{url}");
+        }
     }
 
     #[test]
     fn the_file_of_another_label_or_without_an_address_is_no_answer_and_no_error_shows_the_address() {
         for payload in [
             r#"{"label_id":"78","url":"https://s.example/l.pdf?sig=abc"}"#,
-            r#"{"label_id":"77","url":"/l.pdf?sig=abc"}"#,
+            r#"{"label_id":"77","url":"l.pdf?sig=abc"}"#,
+            r#"{"label_id":"77","url":"file:///l.pdf?sig=abc"}"#,
+            r#"{"label_id":"77","url":""}"#,
             r#"{"label_id":"77","url":{"href":"https://s.example/l.pdf?sig=abc"}}"#,
             r#"{"label_id":"77"}"#,
         ] {
-            let error = format!("{:?}", parse(payload, &LabelId::new("77")).unwrap_err());
+            let error = format!("{:?}", parse(payload, &LabelId::new("77"), &base()).unwrap_err());
             assert!(!error.contains("sig"), "{error}");
         }
     }

@@ -52,6 +52,7 @@ fn judge(names: &[&str], pings: bool, known: Option<&[NoticeChannel]>) -> Findin
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use espelho_model::symptom::Symptom;
 
     use super::{super::finding::State, *};
 
@@ -62,6 +63,7 @@ mod tests {
             delivered_at: works.then_some(DateTime::UNIX_EPOCH),
             failed_since: fails.then_some(DateTime::UNIX_EPOCH),
             error: None,
+            symptom: Symptom::default(),
         };
         for (names, pings, known, state) in [
             (&[][..], false, Some(vec![]), State::Unknown),

@@ -20,7 +20,7 @@ fn errors_are_causes_first_and_rows_of_one_cause_with_the_commands_that_mend_it(
     let failed = [in_trouble_of("loja-1", "failed", "unknown_sku")];
     let of_one = errors(&rows[..2], &[], &failed, &filter("causa=unknown_sku&store=loja-1"), &reader).html;
     for words in [
-        "espelho ignore --all --code unknown_sku --store loja-1</code>",
+        "espelho ignore --all --state failed --code unknown_sku --store loja-1</code>",
         "href=\"/historia/product/CAN-01?store=loja-1\">CAN-01</a>",
         "href=\"/lojas/loja-2\">loja-2</a>",
         "confira o SKU",
@@ -178,7 +178,7 @@ fn a_row_of_the_queue_has_the_acts_of_its_state_and_an_ignored_one_comes_back() 
     let none = queue(&[], &filter("state=ignored"), &reader).html;
     assert!(none.contains("nenhum registro com este filtro"), "{none}");
     let strange = queue(&[queued("failed", "unknown_store")], &Filter::default(), &reader).html;
-    assert!(strange.contains("/acao?act=ignore&#38;causa=unknown_store\""), "{strange}");
+    assert!(strange.contains("/acao?act=ignore&#38;causa=unknown_store&#38;state=failed\""), "{strange}");
 }
 
 #[test]

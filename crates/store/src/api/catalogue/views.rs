@@ -42,7 +42,8 @@ pub(super) const VIEWS: &[Description] = &[
     Description {
         table: "v_drift",
         key: "store entity key mirrored?",
-        columns: "store entity key wanted mirrored state updated_at:time",
+        columns: "store entity key wanted mirrored state updated_at:time wanted_number:number \
+            mirrored_number:number",
     },
     Description {
         table: "v_campaign_drift",

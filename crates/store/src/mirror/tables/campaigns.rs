@@ -67,6 +67,17 @@ pub struct OpenCampaign {
     pub opt_in_deadline: Option<DateTime<Utc>>,
 }
 
+/// The live listings of a campaign that a reading has not found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingListings {
+    /// Their keys, sorted.
+    pub keys: Vec<String>,
+    /// The number of all live listings.
+    pub live: u64,
+    /// The number of those that the reading has found.
+    pub listed: u64,
+}
+
 impl MirrorWriter<'_, '_> {
     /// Mirrors campaigns (API document, "Campaign"). The calendar omits ended campaigns, so absence here does not
     /// mean gone: see [`MirrorWriter::mark_listed_gone`].
@@ -78,9 +89,28 @@ impl MirrorWriter<'_, '_> {
         self.page.tables().write_rows(&CAMPAIGNS, None, records).await
     }
 
+    /// The mirrored listings of a campaign that a reading of all of them does not have.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn missing_campaign_listings(
+        &mut self,
+        campaign: CampaignId,
+        eligible: &[EligibleListing],
+        enrolled: &[EnrolledListing],
+    ) -> Result<MissingListings, Error> {
+        let offered = eligible.iter().map(|listing| listing.item_id.as_str().to_owned());
+        let listed: HashSet<String> = offered.chain(enrolled.iter().map(enrolled_id)).collect();
+        let live_keys = self.page.tables().live_ids(&LISTINGS, Some(&campaign.to_string())).await?;
+        let live = live_keys.len() as u64;
+        let mut keys: Vec<String> = live_keys.into_iter().filter(|key| !listed.contains(key)).collect();
+        keys.sort_unstable();
+        Ok(MissingListings { keys, live, listed: listed.len() as u64 })
+    }
+
     /// Mirrors all enrolled and eligible listings of a campaign, one row each (API document, "Eligible listing",
     /// "Enrolled listing"). An enrolled listing has the data of its enrollment; its offered price only if it is
-    /// listed as eligible too.
+    /// listed as eligible too. `marks_gone` says whether the others are gone.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -89,9 +119,13 @@ impl MirrorWriter<'_, '_> {
         campaign: CampaignId,
         eligible: Vec<EligibleListing>,
         enrolled: Vec<EnrolledListing>,
+        marks_gone: bool,
     ) -> Result<Counts, Error> {
-        let records = listing_records(eligible, enrolled);
-        self.page.tables().write_whole(&LISTINGS, Some(&campaign.to_string()), records).await
+        let (records, campaign) = (listing_records(eligible, enrolled), campaign.to_string());
+        match marks_gone {
+            true => self.page.tables().write_whole(&LISTINGS, Some(&campaign), records).await,
+            false => self.page.tables().write_rows(&LISTINGS, Some(&campaign), records).await,
+        }
     }
 
     /// Marks the listings of a gone campaign.

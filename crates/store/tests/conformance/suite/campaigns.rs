@@ -7,7 +7,7 @@ use espelho_model::{
     CampaignId,
     campaign::{Campaign, EligibleListing, EnrolledListing},
 };
-use espelho_store::{Lease, Listed, OpenCampaign};
+use espelho_store::{Lease, Listed, MissingListings, OpenCampaign};
 
 use crate::{
     hand_clock::opening_hour,
@@ -25,7 +25,7 @@ async fn write(
     enrolled: Vec<EnrolledListing>,
 ) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.mirror().write_campaign_listings(CampaignId::new(id), eligible, enrolled).await.unwrap();
+    tx.mirror().write_campaign_listings(CampaignId::new(id), eligible, enrolled, true).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -53,6 +53,20 @@ pub(crate) async fn what_could_join_and_what_has_joined_are_told_apart(world: &W
     let feed = world.store.changes().changes_after(told, 10).await.unwrap();
     let feed: Vec<_> = feed.iter().map(|c| format!("{} {} {}", c.entity, c.key, c.op.as_str())).collect();
     assert_eq!(feed, ["campaign_listing 7/B update", "campaign_listing 7/A gone"]);
+}
+
+pub(crate) async fn listings_that_a_reading_misses_stay_until_they_are_believed_to_be_gone(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, 7, vec![eligible("B", "b"), eligible("A", "a")], vec![enrolled("C", "c")]).await;
+    write(world, &lease, 8, vec![eligible("A", "a")], vec![]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let (campaign, still) = (CampaignId::new(7), vec![enrolled("C", "new")]);
+    let missing = tx.mirror().missing_campaign_listings(campaign, &[], &still).await.unwrap();
+    assert_eq!(missing, MissingListings { keys: vec!["A".into(), "B".into()], live: 3, listed: 1 });
+    let counts = tx.mirror().write_campaign_listings(campaign, vec![], still, false).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!((counts.changed, counts.gone), (1, 0), "what is listed is written all the same");
+    assert!(listings(world).await.iter().all(|row| !row.ends_with(" gone")));
 }
 
 pub(crate) async fn what_is_listed_on_both_sides_has_joined(world: &World) {

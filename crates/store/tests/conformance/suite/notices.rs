@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use espelho_model::Clock as _;
+use espelho_model::{Clock as _, symptom::Symptom};
 use espelho_store::{DueNotice, NewNoticeDelivery, Notice, NoticeState, ServiceInstance};
 
 use crate::world::World;
@@ -135,7 +135,14 @@ pub(crate) async fn a_message_that_fails_waits_and_its_end_waits_for_it(world: &
     for sent in due(world).await {
         assert!(notices.attempt("a", &sent, later(world, 60)).await.unwrap());
         if sent.channel == "webhook" {
-            notices.failed(("n1", "webhook", "raised"), "HTTP 503", Some(later(world, 5))).await.unwrap();
+            notices
+                .failed(
+                    ("n1", "webhook", "raised"),
+                    (&Symptom::Status(503), "HTTP 503"),
+                    Some(later(world, 5)),
+                )
+                .await
+                .unwrap();
         } else {
             notices.delivered("n1", "smtp", "raised").await.unwrap();
         }
@@ -151,10 +158,11 @@ pub(crate) async fn a_message_that_fails_waits_and_its_end_waits_for_it(world: &
         .map(|row| (row.channel.as_str(), row.delivered_at.is_some(), row.failed_since.is_some()))
         .collect();
     assert_eq!(shown, [("smtp", true, false), ("webhook", false, true)]);
-    assert_eq!(channels[1].error.as_deref(), Some("HTTP 503"));
+    let failure = (&channels[1].symptom, channels[1].error.as_deref());
+    assert_eq!(failure, (&Symptom::Status(503), Some("HTTP 503")));
     let since = channels[1].failed_since;
     assert!(notices.attempt("a", &waiting[1], later(world, 60)).await.unwrap());
-    notices.failed(("n1", "webhook", "raised"), "HTTP 500", None).await.unwrap();
+    notices.failed(("n1", "webhook", "raised"), (&Symptom::Status(500), "HTTP 500"), None).await.unwrap();
     assert_eq!(names(&due(world).await), ["n1 smtp ended"], "given up, with its end");
     assert_eq!(notices.channels().await.unwrap()[1].failed_since, since, "since the first failure");
 }
@@ -164,13 +172,16 @@ pub(crate) async fn a_channel_that_works_again_takes_what_waits(world: &World) {
     let notices = world.store.notices();
     let webhook = due(world).await.remove(1);
     assert!(notices.attempt("a", &webhook, later(world, 60)).await.unwrap());
-    notices.failed(("n1", "webhook", "raised"), "HTTP 503", Some(later(world, 600))).await.unwrap();
-    notices.record_channel("webhook", Some("HTTP 502")).await.unwrap();
+    notices
+        .failed(("n1", "webhook", "raised"), (&Symptom::Status(503), "HTTP 503"), Some(later(world, 600)))
+        .await
+        .unwrap();
+    notices.record_channel("webhook", Some((&Symptom::Status(502), "HTTP 502"))).await.unwrap();
     assert_eq!(names(&due(world).await), ["n1 smtp raised"]);
     notices.record_channel("webhook", None).await.unwrap();
     assert_eq!(names(&due(world).await), ["n1 smtp raised", "n1 webhook raised"]);
     let webhook = notices.channels().await.unwrap().pop().unwrap();
-    assert_eq!((webhook.failed_since, webhook.error), (None, None));
+    assert_eq!((webhook.failed_since, webhook.error, webhook.symptom), (None, None, Symptom::Other));
 }
 
 pub(crate) async fn what_was_told_without_a_record_is_recorded_as_it_is(world: &World) {

@@ -8,7 +8,8 @@ use espelho_model::{
     text::{Language, Locale},
 };
 use espelho_store::{
-    Error, Failure, IntentKind, KeptToken, NewDelivery, Op, RunResult, Store, StoreProof, TableStates,
+    Error, Failure, IntentKind, KeptToken, NewDelivery, Op, ReadSoFar, RunResult, Store, StoreProof,
+    TableStates,
 };
 
 use crate::{
@@ -113,7 +114,8 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
         .await;
     world.clock.advance(Duration::from_secs(60));
     let counts = Counts { seen: 3, changed: 2, gone: 1, failed: 0 };
-    let result = RunResult { state: "complete", requests: 9, counts, error: None, passes: String::new() };
+    let passes = "orders:complete".to_owned();
+    let result = RunResult { state: "complete", requests: 9, counts, error: None, passes };
     world.store.runs().finish_run(run, result).await.unwrap();
     world.clock.advance(Duration::from_secs(60));
     world.store.runs().start_run(&lease, "resync").await.unwrap();
@@ -137,6 +139,9 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     assert_eq!((alone.as_str(), bare.holder.as_ref().unwrap().0.as_str()), ("outra", "the test"));
     assert!(bare.last_run.is_none() && bare.backlog.is_none());
     let one = &all["minha-loja"];
+    let begins = ReadSoFar { resource: "orders".into(), seen: 0, total: None };
+    assert_eq!((bare.first_reading_ended, &bare.reading[..]), (false, &[begins][..]));
+    assert_eq!((one.first_reading_ended, &one.reading[..]), (true, &[][..]));
     let last = one.last_run.as_ref().unwrap();
     assert_eq!((last.kind.as_str(), last.state.as_str(), last.finished_at), ("resync", "running", None));
     assert_eq!(one.last_success, Some(opening_hour() + Duration::from_secs(60)));

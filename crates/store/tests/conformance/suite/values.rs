@@ -116,6 +116,16 @@ pub(crate) async fn drift_is_a_difference_of_numbers_and_not_of_digits(world: &W
         world.tables.list("SELECT key || ' ' || wanted || ' ' || mirrored FROM v_drift").await,
         ["S4/1 30 3"]
     );
+    // As texts, 30 would be less than 4 and 3 less than 20.
+    for (condition, expected) in [
+        ("wanted_number > 4", 1),
+        ("mirrored_number < 20", 1),
+        ("wanted_number > 100", 0),
+        ("abs(wanted_number - mirrored_number) = 27", 1),
+    ] {
+        let sql = format!("SELECT key FROM v_drift WHERE {condition}");
+        assert_eq!(world.tables.list(&sql).await.len(), expected, "{condition}");
+    }
     let open = world.store.intents().open_stock_page(&minha_loja(), None).await.unwrap();
     let levels = open.iter().take(4).map(|level| (level.quantity, level.mirrored));
     for (wanted, mirrored) in levels {

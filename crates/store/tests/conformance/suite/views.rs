@@ -414,6 +414,10 @@ pub(crate) async fn a_search_knows_other_spellings_and_a_thing_knows_the_rows_to
              VALUES ('minha-loja', 'p1', 1, 1, {at}, 'Can-01', 'Caneta AZUL SÃO', 19.9, '{{}}')"
         ),
         format!(
+            "INSERT INTO products (store, id, listing_hash, content_hash, mirrored_at, sku, name, price, raw) \
+             VALUES ('minha-loja', 'p0', 1, 1, {at}, 'Vel-01', 'Vela azul', 9.9, '{{}}')"
+        ),
+        format!(
             "INSERT INTO product_stock (store, sku, location_id, product_id, mirrored_at, quantity, reserved_quantity, raw) \
              VALUES ('minha-loja', 'Can-01', '1', 'p1', {at}, 7, 2, '{{}}')"
         ),
@@ -449,6 +453,7 @@ pub(crate) async fn a_search_knows_other_spellings_and_a_thing_knows_the_rows_to
     for (name, lower, expected) in [
         ("%azul s_o%", "azul são", &["product Can-01"][..]),
         ("%can-01%", "can-01", &["product Can-01"]),
+        ("%azul%", "azul", &["product Vel-01", "product Can-01"]),
         ("%100!%%", "100%", &[]),
     ] {
         let asked = Spellings { name: name.into(), lower: lower.into(), ..Spellings::default() };

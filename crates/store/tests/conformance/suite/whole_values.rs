@@ -33,7 +33,7 @@ pub(crate) async fn amounts_are_exact(world: &World) {
         listing.authorized_discount_price = Some(decimal(text));
         listing
     });
-    tx.mirror().write_campaign_listings(CampaignId::new(7), vec![], listings.collect()).await.unwrap();
+    tx.mirror().write_campaign_listings(CampaignId::new(7), vec![], listings.collect(), true).await.unwrap();
     tx.commit().await.unwrap();
     for (table, column, order) in [
         ("order_splits", "amount", "id"),

@@ -47,6 +47,8 @@ pub enum Settlement {
     },
     /// It does not show yet: read again after this time.
     NotYet(Duration),
+    /// It does not show before something else is there, which the words name: read again after this time.
+    Waits(Message, Duration),
     /// Nothing can prove either. Only a person decides.
     Unprovable(Message),
 }
@@ -57,6 +59,16 @@ impl Settlement {
         match is_there {
             true => Self::Happened { answer: None, how: there },
             false => Self::DidNotHappen { how: missing },
+        }
+    }
+
+    /// The verdict on a row while its effect is not settled; `None` where the row may go on.
+    pub fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::NotYet(wait) => Some(Verdict::Unsettled(wait)),
+            Self::Waits(message, wait) => Some(Verdict::Waiting(message, wait)),
+            Self::Unprovable(message) => Some(Verdict::Doubtful(message)),
+            Self::Happened { .. } | Self::DidNotHappen { .. } => None,
         }
     }
 }

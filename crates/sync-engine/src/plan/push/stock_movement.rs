@@ -24,6 +24,8 @@ use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
 /// The time between two readings of what is unclear.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The time between two questions whether all orders were read.
+const ORDERS_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What the journal keeps with a movement: its delta and the reading before it. Times are RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +121,12 @@ pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
     was_lost && effect.sent_at.is_some_and(|at| now - at < OVER_AFTER)
 }
 
+/// Says that a movement whose answer was lost waits for all orders: without them the sold quantity is unknown.
+pub fn waits_for_orders() -> Settlement {
+    let message = Message::new("waiting_orders", text!("push-waiting-orders"));
+    Settlement::Waits(message, ORDERS_RECHECK_INTERVAL)
+}
+
 /// What became of a movement whose answer was lost, `age` after it was sent. `after` is absent where the quantity did not
 /// stand still while it was read, or too many orders may have to do with it.
 pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
@@ -162,7 +170,11 @@ pub fn unprovable(text: Text) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::{LocationId, RawJson, Sku};
+    use espelho_model::{
+        LocationId, RawJson, Sku,
+        push::PushState,
+        text::{Language, Locale},
+    };
     use proptest::prelude::*;
 
     use super::{
@@ -201,9 +213,20 @@ mod tests {
         match settled {
             Settlement::Happened { .. } => "happened",
             Settlement::DidNotHappen { .. } => "did not",
-            Settlement::NotYet(_) => "not yet",
+            Settlement::NotYet(_) | Settlement::Waits(..) => "not yet",
             Settlement::Unprovable(message) if message.code == "unprovable" => "doubtful",
             Settlement::Unprovable(_) => "another code",
+        }
+    }
+
+    #[test]
+    fn a_row_says_that_its_lost_movement_waits_for_all_orders_and_what_to_do() {
+        let verdict = waits_for_orders().verdict().unwrap();
+        for language in Language::ALL {
+            let row = verdict.outcome("command 7 --store loja", "loja", Locale::of(language)).unwrap();
+            assert_eq!((row.state, row.code.as_deref()), (PushState::Waiting, Some("waiting_orders")));
+            let said = [row.error, row.hint].map(Option::unwrap_or_default);
+            assert!(said.iter().all(|words| !words.is_empty()) && said[1].contains("espelho"), "{said:?}");
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     Error,
     plan::{
         push::{
-            Message, Settlement, Verdict,
+            Message, Verdict,
             dispatches::ReadingWindow,
             evidence::{EvidenceKind, read},
             invalid,
@@ -274,9 +274,8 @@ async fn read_stable_stock(
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: MovementEvidence = read(effect)?;
     let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
-    // Without all orders the sold quantity is unknown.
     if !services.context.store.runs().has_walked_orders(&services.context.key).await? {
-        return Ok(Settlement::NotYet(Duration::from_secs(5)));
+        return Ok(stock_movement::waits_for_orders());
     }
     let age = services.context.clock.now() - sent_at;
     let window = evidence.window(effect);
