@@ -420,7 +420,7 @@ impl Acting<'_> {
         let Some(deed) = deed else { return Cell::new("–") };
         let act = deed.word();
         let rows = match self.code {
-            UNKNOWN_STORE => format!("causa={UNKNOWN_STORE}&state={}", encoded(self.state)),
+            UNKNOWN_STORE => format!("state={}&causa={UNKNOWN_STORE}", encoded(self.state)),
             _ => {
                 let (entity, key, store) = (encoded(self.entity), encoded(self.key), encoded(self.store));
                 format!("entity={entity}&key={key}&store={store}")

@@ -95,7 +95,7 @@ fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) 
         Some(Mend {
             does: deed.name(),
             command: command_line(*act, Rows::OfGroup(state, cause), store),
-            href: Some(format!("/acao?act={act_word}&causa={cause_word}&state={state}{of_store}")),
+            href: Some(format!("/acao?act={act_word}&state={state}&causa={cause_word}{of_store}")),
             is_remedy: true,
         })
     };
@@ -136,7 +136,7 @@ mod tests {
         let trouble = Trouble { code: "failed", cause: "x&y", store: Some("a"), can_retry: true };
         let hrefs: Vec<Option<String>> = mends(trouble).into_iter().map(|mend| mend.href).collect();
         let [retry, ignore] =
-            ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&causa=x%26y&state=failed&store=a")));
+            ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&state=failed&causa=x%26y&store=a")));
         assert_eq!(hrefs, [retry, ignore, Some("/erros?causa=x%26y&store=a".to_owned())]);
         let trouble = Trouble { code: "doubtful", ..trouble };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");

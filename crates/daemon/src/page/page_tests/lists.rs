@@ -178,7 +178,7 @@ fn a_row_of_the_queue_has_the_acts_of_its_state_and_an_ignored_one_comes_back() 
     let none = queue(&[], &filter("state=ignored"), &reader).html;
     assert!(none.contains("nenhum registro com este filtro"), "{none}");
     let strange = queue(&[queued("failed", "unknown_store")], &Filter::default(), &reader).html;
-    assert!(strange.contains("/acao?act=ignore&#38;causa=unknown_store&#38;state=failed\""), "{strange}");
+    assert!(strange.contains("/acao?act=ignore&#38;state=failed&#38;causa=unknown_store\""), "{strange}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn the_first_page_says_the_verdict_with_its_proof_four_numbers_and_what_to_do() 
         "Loja → ERP",
         "Para fazer agora",
         "<b>14</b> × <a href=\"/erros?causa=unknown_sku\">SKU desconhecido</a>",
-        "href=\"/acao?act=ignore&#38;causa=unknown_sku&#38;state=failed\">Desistir</a>",
+        "href=\"/acao?act=ignore&#38;state=failed&#38;causa=unknown_sku\">Desistir</a>",
         "espelho ignore --all --state failed --code unknown_sku</code>",
         "<a href=\"/lojas/loja-2\">loja-2</a>",
         "dos últimos 60 minutos, 60 em dia",
