@@ -1,6 +1,6 @@
 //! Products, price tiers, stock levels and stock locations.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -78,9 +78,10 @@ pub(crate) const PRICES_GONE: &str =
     "UPDATE product_prices SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
 pub(crate) const STOCK_GONE: &str =
     "UPDATE product_stock SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
-/// Order lines that came without a SKU and before their product.
+/// The orders of lines that came without a SKU and before their product. With DISTINCT, SQLite reads all lines of the
+/// store in the order of the numbers, in place of the few by their product.
 pub(crate) const UNNAMED: &str =
-    "SELECT DISTINCT order_number FROM order_items WHERE store = $1 AND sku IS NULL AND product_id";
+    "SELECT order_number FROM order_items WHERE store = $1 AND sku IS NULL AND product_id";
 pub(crate) const NAME_LINES: &str = "UPDATE order_items SET mirrored_at = $2, sku = (SELECT p.sku FROM products p \
     WHERE p.store = order_items.store AND p.id = order_items.product_id) WHERE store = $1 AND sku IS NULL AND product_id";
 /// A product that is gone leaves the rotation.
@@ -167,7 +168,7 @@ impl MirrorWriter<'_, '_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let orders: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        let orders: BTreeSet<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
         self.page.announce(orders::MIRROR.entity, orders.iter().map(|order| (order.as_str(), Op::Update)));
         let first = [first, self.page.at().into()];
         self.page.tx.execute_in("name order lines", NAME_LINES, &first, products).await.map(drop)
