@@ -1,4 +1,4 @@
-//! Groups rows by cause, the most frequent cause first. Pure.
+//! Groups rows by cause and by what to do about it, the most frequent cause first. Pure.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -24,6 +24,12 @@ pub(crate) struct Cause {
     /// Whether all rows have the same text.
     #[serde(skip)]
     pub(crate) is_same: bool,
+    /// Whether all rows have the same next step: one that names its row is that of the first row only.
+    #[serde(skip)]
+    is_same_step: bool,
+    /// The message that all rows have, with other names.
+    #[serde(skip)]
+    message_id: Option<String>,
     /// The next step of the first row.
     pub(crate) hint: String,
     /// The affected orders, SKUs or other names, each once.
@@ -41,6 +47,7 @@ struct Row<'r> {
     code: &'r str,
     error: &'r str,
     hint: &'r str,
+    message_id: Option<&'r str>,
     subject: Option<&'r str>,
     since: Option<DateTime<Utc>>,
 }
@@ -54,6 +61,7 @@ pub(crate) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
         code: &row.code,
         error: &row.error,
         hint: &row.hint,
+        message_id: row.message_id.as_deref(),
         subject: row.subject.as_deref(),
         since: row.at,
     }))
@@ -68,6 +76,7 @@ pub(crate) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
         code: &row.code,
         error: &row.reason,
         hint: "",
+        message_id: None,
         subject: Some(row.subject.as_str()).filter(|subject| !subject.is_empty()),
         since: row.since,
     }))
@@ -82,10 +91,14 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
             true => format!("{} {}", row.store, name(row.entity, row.key, row.subject)),
             false => name(row.entity, row.key, row.subject),
         };
-        match causes.iter_mut().find(|cause| cause.code == row.code) {
+        // Rows with one cause may have other next steps: an adjustment in doubt is counted, another command looked at.
+        let is_its =
+            |cause: &&mut Cause| cause.code == row.code && cause.message_id.as_deref() == row.message_id;
+        match causes.iter_mut().find(is_its) {
             Some(cause) => {
                 cause.count += 1;
                 cause.is_same &= cause.error == row.error;
+                cause.is_same_step &= cause.hint == row.hint;
                 cause.since = [cause.since, row.since].into_iter().flatten().min();
                 if !cause.names.contains(&name) {
                     cause.names.push(name);
@@ -96,6 +109,8 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
                 count: 1,
                 error: row.error.to_owned(),
                 is_same: true,
+                is_same_step: true,
+                message_id: row.message_id.map(str::to_owned),
                 hint: row.hint.to_owned(),
                 names: vec![name],
                 since: row.since,
@@ -142,6 +157,14 @@ impl Cause {
         text!("errors-waiting", line = self.line(locale), age = Arg::Seconds(age)).message(locale)
     }
 
+    /// Returns the next step: of all rows, or of the first one, by its name.
+    pub(crate) fn next_step(&self) -> Text {
+        match self.names.first().filter(|_| !self.is_same_step) {
+            Some(name) => text!("errors-next-step-of", name = shown(name), step = shown(&self.hint)),
+            None => text!("wishes-next-step", step = shown(&self.hint)),
+        }
+    }
+
     /// Returns the name of the cause if the texts of its rows differ.
     pub(crate) fn title(&self) -> Option<Text> {
         let title = Text::new(format!("errors-code-{}", self.code.replace('_', "-")));
@@ -165,7 +188,8 @@ mod tests {
     fn row(entity: &str, key: &str, code: &str, error: &str, subject: Option<&str>) -> ErrorRow {
         let [store, entity, key, code, error] = ["loja", entity, key, code, error].map(str::to_owned);
         let (hint, kind, subject) = ("passo".to_owned(), None, subject.map(str::to_owned));
-        ErrorRow { store, entity, key, code, error, hint, at: Some(at(0)), kind, subject }
+        let message_id = None;
+        ErrorRow { store, entity, key, code, error, hint, at: Some(at(0)), kind, subject, message_id }
     }
 
     #[test]
@@ -186,6 +210,29 @@ mod tests {
             ]
         );
         assert_eq!(causes[0].hint, "passo");
+    }
+
+    #[test]
+    fn rows_with_other_next_steps_are_other_causes_and_a_step_names_its_row() {
+        let doubtful = |key: &str, subject: &str, message: &str| ErrorRow {
+            hint: format!("espelho retry command {key}"),
+            message_id: Some(message.to_owned()),
+            ..row("command", key, "doubtful", "nada prova", Some(subject))
+        };
+        let causes = of_errors(&[
+            doubtful("6", "CAN-01", "push-movement-doubtful"),
+            doubtful("7", "tabela", "push-doubtful"),
+            doubtful("8", "CAN-02", "push-movement-doubtful"),
+        ]);
+        let told: Vec<(usize, String)> =
+            causes.iter().map(|cause| (cause.count, cause.next_step().message(Locale::default()))).collect();
+        assert_eq!(
+            told,
+            [
+                (2, "próximo passo de CAN-01: espelho retry command 6".to_owned()),
+                (1, "próximo passo: espelho retry command 7".to_owned()),
+            ]
+        );
     }
 
     #[test]

@@ -142,12 +142,12 @@ impl Decision {
         }
     }
 
-    /// Returns what was done.
-    pub(crate) fn done(self, rows: usize) -> Text {
+    /// Returns what was done; `back` is the command line that brings ignored rows back.
+    pub(crate) fn done(self, rows: usize, back: &str) -> Text {
         match self {
             Self::Release => text!("wishes-released", rows = rows),
             Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
-            Self::Ignore => text!("wishes-ignored-rows", rows = rows),
+            Self::Ignore => text!("wishes-ignored-rows", rows = rows, back = back),
         }
     }
 }

@@ -302,9 +302,10 @@ impl Error {
     pub fn text(&self) -> Text {
         match self {
             Self::Address { url, why } => text!("database-address", url = url, why = why),
-            Self::Connect { url, source } => {
-                text!("database-connect", url = url, cause = source.to_string())
+            Self::Connect { url, source } if is_unknown_database(source) => {
+                text!("database-unknown", url = url, name = database_in(url))
             }
+            Self::Connect { url, source } => text!("database-connect", url = url, cause = own_words(source)),
             Self::Network { url, kind } => text!("database-network", url = url, kind = *kind),
             Self::OldLibrary { found } => text!("database-old-library", found = found),
             Self::Damaged { file, what } => text!("database-damaged", file = file, what = what),
@@ -392,6 +393,23 @@ fn kind_of(source: &sqlx::Error) -> &'static str {
         Some("8" | "264" | "520" | "776" | "1032" | "1288" | "1544" | "25006") => "read-only",
         _ => "other",
     }
+}
+
+/// Tells whether the PostgreSQL server has no database of this name (`invalid_catalog_name`).
+fn is_unknown_database(source: &sqlx::Error) -> bool {
+    let refusal = source.as_database_error();
+    refusal.and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "3D000")
+}
+
+/// Returns the database's own message, without the place in its source that a server may add.
+fn own_words(source: &sqlx::Error) -> String {
+    source.as_database_error().map_or_else(|| source.to_string(), |refusal| refusal.message().to_owned())
+}
+
+/// Returns the name of the database in an address.
+fn database_in(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 #[cfg(test)]

@@ -95,3 +95,14 @@ async fn only_a_disk_that_refuses_to_synchronise_has_given_up() {
     assert!(!said("1034").concerns_a_row());
     Error::disk_gave_up().await;
 }
+
+#[test]
+fn the_name_of_a_database_is_read_from_its_address() {
+    for (url, expected) in [
+        ("postgres://espelho@servidor/loja", "loja"),
+        ("postgres://espelho@servidor:5432/loja?sslmode=disable", "loja"),
+        ("postgres:///loja?host=/run/postgresql", "loja"),
+    ] {
+        assert_eq!(database_in(url), expected, "{url}");
+    }
+}

@@ -124,7 +124,7 @@ pub use ownership::{
     in_flight::{InFlight, Isolation, LeftOver, LeftOvers, OnThread, Slot},
     lease::Lease,
     lease_guard::LeaseGuard,
-    lock_inspection::{LockHolder, Process},
+    lock_inspection::{LockHolder, Process, TableBlocker},
 };
 pub use prunable::Prunable;
 pub use schema::{Difference, ObjectKind, SchemaDefect};
@@ -133,4 +133,5 @@ pub use trouble::DatabaseTrouble;
 #[doc(hidden)]
 pub use statements::{
     prepare_all, statements_of, statements_of_lists, statements_of_sweeps, statements_of_turns,
+    statements_with_keys,
 };

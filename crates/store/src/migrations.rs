@@ -65,6 +65,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
     "0089_search",
+    "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
 );
 
@@ -120,6 +121,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0087_last_known_campaign_prices",
     "0088_lines_name_their_product",
     "0089_search",
+    "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
 );
 

@@ -527,6 +527,14 @@ pub fn statements_of_lists() -> [(&'static str, String); 7] {
     ]
 }
 
+/// The statements on the mirror that end in a list of keys: a test shows that each finds its rows by these.
+pub fn statements_with_keys() -> Vec<String> {
+    let heads = WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).copied();
+    let of_tables = tables::TABLES.iter().flat_map(|table| table.to_prepare().1);
+    let heads = heads.chain(erasures::reads()).chain(of_tables);
+    heads.map(|head| format!("{head} IN (${0}, ${0})", crate::driver::placeholders(head) + 1)).collect()
+}
+
 /// The text of every statement for the kind of this database: those on the mirror, and those on the inbox.
 pub fn statements_of(store: &Store) -> [Vec<String>; 2] {
     let with_key = |head: &&str| format!("{head} IN (${})", crate::driver::placeholders(head) + 1);

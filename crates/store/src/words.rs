@@ -22,6 +22,13 @@ pub(crate) fn all_words(row: &Row, reader: Option<Locale>) -> Result<[String; 2]
     Ok(words(row, reader)?.map(Option::unwrap_or_default))
 }
 
+/// Returns the identifier of a row's message in the catalogue: rows with the same one have the same next step. `None` if
+/// the row has no message.
+pub(crate) fn message_id(row: &Row) -> Result<Option<String>, Error> {
+    let said = row.optional_foreign_text("said")?;
+    Ok(said.and_then(|said| serde_json::from_str::<Text>(&said).ok()).map(|text| text.id().to_owned()))
+}
+
 /// Renders a message; `None` if it is none of this version's catalogue.
 fn in_language(said: &str, locale: Locale) -> Option<[Option<String>; 2]> {
     let text = serde_json::from_str::<Text>(said).ok().filter(Text::is_known)?;

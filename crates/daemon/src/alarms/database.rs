@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, symptom::Symptom};
-use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, Store};
-use espelho_sync_engine::plan::alarms::{DatabaseKind, DatabaseTrouble};
+use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, Store, TableBlocker};
+use espelho_sync_engine::plan::alarms::{DatabaseHolder, DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
 
 /// How often the prober tries a write while all is well. In trouble, and after any failed statement, it tries at each
@@ -18,7 +18,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The result of one write.
 struct Outcome {
     begun: DateTime<Utc>,
-    result: Result<Option<String>, Error>,
+    result: Result<Option<TableBlocker>, Error>,
 }
 
 /// Tries writes, one at a time, each in its own task: a database that hangs must not delay the alarm decision.
@@ -100,7 +100,7 @@ impl Prober {
                     DatabaseKind::Busy,
                     begun,
                     (Symptom::TimedOut, "table lock".to_owned()),
-                    Some(blocker),
+                    Some(holder(blocker)),
                 );
             }
             Err(error) => {
@@ -122,10 +122,10 @@ impl Prober {
     }
 
     /// Returns the other program that writes to the SQLite file at this moment.
-    fn writer(&self) -> Option<String> {
+    fn writer(&self) -> Option<DatabaseHolder> {
         let writer =
             self.store.leases().database_writer().filter(|writer| writer.id != std::process::id())?;
-        Some(format!("{} (pid {})", writer.command.unwrap_or_default(), writer.id))
+        Some(DatabaseHolder::Process(writer.command.unwrap_or_default(), writer.id))
     }
 
     /// Sets the current trouble, and keeps the time of its first failure.
@@ -134,7 +134,7 @@ impl Prober {
         kind: DatabaseKind,
         at: DateTime<Utc>,
         (symptom, detail): (Symptom, String),
-        holder: Option<String>,
+        holder: Option<DatabaseHolder>,
     ) {
         let since = self.state.trouble.as_ref().map_or(at, |trouble| trouble.since);
         let holder = holder.or_else(|| self.state.trouble.take().and_then(|trouble| trouble.holder));
@@ -146,10 +146,15 @@ impl Prober {
 async fn write(
     store: &Store,
     (service, alarms): (ServiceInstance, Vec<AlarmRow>),
-) -> Result<Option<String>, Error> {
+) -> Result<Option<TableBlocker>, Error> {
     store.alarms().beat(&service, &alarms).await?;
     store.diagnostics().prove_write().await?;
     store.leases().table_blocker().await
+}
+
+fn holder(blocker: TableBlocker) -> DatabaseHolder {
+    let TableBlocker { session, user, application, table } = blocker;
+    DatabaseHolder::Session { id: session, user, application, table }
 }
 
 fn kind_of(error: &Error) -> DatabaseKind {

@@ -141,6 +141,7 @@ mod tests {
             count: 1,
             since: None,
             detail: String::new(),
+            row: None,
             text: text!("status-ok"),
         };
         Verdict { state: State::Ok, alarms: alarm.map(of).into_iter().collect(), unproved: Vec::new() }

@@ -24,6 +24,9 @@ pub(crate) struct ShownAlarm {
     /// The words of a library or of the other side, unchanged; absent if the sentence says all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// The only row that it is about, for the pages: `stock CAN-01/3`.
+    #[serde(skip)]
+    pub row: Option<String>,
 }
 
 /// The verdict in one language.
@@ -47,6 +50,7 @@ impl ShownAlarm {
             text: alarm.text.message(locale),
             next: alarm.text.next(locale).unwrap_or_default(),
             detail: alarm.detail.clone(),
+            row: alarm.row.clone(),
         }
     }
 
@@ -62,6 +66,7 @@ impl ShownAlarm {
             text: row.text.clone(),
             next: row.next.clone(),
             detail: String::new(),
+            row: None,
         }
     }
 

@@ -1,6 +1,13 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
-use espelho_model::{StoreKey, push::PushState, text, text::Text};
+use espelho_model::{
+    StoreKey,
+    next_step::{RowAct, Rows, command_line, quoted},
+    program,
+    push::PushState,
+    text,
+    text::Text,
+};
 use espelho_store::SeenRow;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
@@ -67,7 +74,7 @@ pub(super) async fn decide(
             match (cli.json, count) {
                 (true, _) => println!("{}", json!({ "state": "complete", "rows": count })),
                 (false, 0) => println!("{}", text!("wishes-nothing-to-decide").message(cli.locale)),
-                (false, _) => println!("{}", decision.done(count).message(cli.locale)),
+                (false, _) => println!("{}", decision.done(count, &way_back(arguments)).message(cli.locale)),
             }
             exit::COMPLETE
         }
@@ -85,6 +92,23 @@ fn refuse(cli: &Cli, text: &Text, code: &str) -> u8 {
         println!("{}", json!({"state": "failed", "errors": [{"code": code, "error": error, "hint": next}]}));
     }
     exit::CONFIGURATION
+}
+
+/// Returns the command line that brings back the rows that the arguments name.
+fn way_back(arguments: &DecideArgs) -> String {
+    let store = arguments.store.as_deref();
+    match (arguments.entity.and_then(IntentArg::intent), &arguments.key, &arguments.code) {
+        (Some(intent), Some(key), _) => {
+            command_line(RowAct::Retry, Rows::One { entity: intent.as_str(), key }, store)
+        }
+        (_, _, Some(code)) => {
+            format!("{} --ignored", command_line(RowAct::Retry, Rows::OfCause(code), store))
+        }
+        _ => {
+            let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+            format!("{} retry --all --ignored{of_store}", program::call())
+        }
+    }
 }
 
 async fn decide_with(

@@ -31,7 +31,7 @@ use std::io::{IsTerminal as _, stdout};
 use self::{
     checks::{INSTALLATION, STORE, limited},
     facts::{Facts, StoreFacts},
-    finding::{Finding, exit_code},
+    finding::{Finding, State, exit_code},
     printer::Printer,
 };
 use super::load;
@@ -65,17 +65,37 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
     for (name, check) in INSTALLATION {
         note(limited(&*facts.clock, name, check(facts)).await);
     }
-    let alarms = match (facts.status(), facts.store()) {
-        (None, Some(store)) => service::recorded_alarms(facts, store).await,
-        (told, _) => service::alarms_told(told),
-    };
-    alarms.into_iter().for_each(&mut note);
+    if !facts.login {
+        service::alarms(facts).await.into_iter().for_each(&mut note);
+    }
+    let mut logged_in = Vec::new();
     for config in &facts.configuration.stores {
-        let store = StoreFacts::new(facts, config);
+        let (store, key) = (StoreFacts::new(facts, config), config.key.as_str());
+        let mut refused = None;
         for (name, check) in STORE {
-            note(limited(&*facts.clock, name, check(&store)).await.of(config.key.as_str()));
+            let finding = limited(&*facts.clock, name, check(&store)).await.of(key);
+            // The login that follows may give the credential another token.
+            if facts.login && name == "credential" && finding.is_authentication {
+                refused = Some((check, finding));
+                continue;
+            }
+            let has_logged_in = facts.login && name == "password" && finding.state == State::Green;
+            if has_logged_in {
+                logged_in.push(key);
+            }
+            if let Some((check, refusal)) = refused.take() {
+                note(match has_logged_in {
+                    true => limited(&*facts.clock, "credential", check(&store)).await.of(key),
+                    false => refusal,
+                });
+            }
+            note(finding);
         }
         store.end().await;
+    }
+    // A login mends what some alarms are about: they are read after it.
+    if facts.login {
+        service::alarms_after_login(facts, &logged_in).await.into_iter().for_each(&mut note);
     }
     facts.end().await;
     findings

@@ -76,7 +76,7 @@ fn show_causes(found: &Found, reading: &Reading, store: Option<&StoreKey>, local
     }
     for cause in &errors {
         println!("{}", cause.line(locale));
-        println!("  {}", text!("wishes-next-step", step = shown(&cause.hint)).message(locale));
+        println!("  {}", cause.next_step().message(locale));
         if cause.count > 1 {
             let see = command_line(RowAct::Look, Rows::OfCause(&cause.code), store.map(StoreKey::as_str));
             println!("  {}", text!("errors-each", see_all = see).message(locale));
@@ -117,7 +117,7 @@ fn cut_off(found: &Found) {
 
 /// Returns a row in full: its key as `release`, `retry` and `ignore` take it, its cause and its next step.
 pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
-    let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
+    let ErrorRow { store, entity, key, code, error, hint, at, kind, subject, message_id: _ } = row;
     let [store, key, error, hint] = [store, key, error, hint].map(|text| shown(text));
     let about = about(kind.as_deref(), subject.as_deref());
     let next = text!("wishes-next-step", step = hint).message(locale);

@@ -161,7 +161,19 @@ fn operator() -> String {
     let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let name =
         names.filter(|name| !name.trim().is_empty()).map(|name| name.chars().take(64).collect()).next();
-    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+    let id = rustix::process::getuid().as_raw();
+    let users = || std::fs::read_to_string("/etc/passwd").ok();
+    name.or_else(|| user_name(&users()?, id)).unwrap_or_else(|| format!("uid {id}"))
+}
+
+/// Returns the name of a user, from the text of `/etc/passwd` (passwd(5)).
+fn user_name(users: &str, id: u32) -> Option<String> {
+    let name = |line: &str| -> Option<String> {
+        let mut fields = line.split(':');
+        let (name, own) = (fields.next()?, fields.nth(1)?);
+        (own.parse::<u32>().ok() == Some(id) && !name.is_empty()).then(|| name.chars().take(64).collect())
+    };
+    users.lines().find_map(name)
 }
 
 fn in_full(error: &dyn std::error::Error) -> String {
@@ -173,4 +185,18 @@ fn in_full(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_without_a_name_in_the_environment_has_the_one_of_the_system() {
+        let users =
+            "root:x:0:0:root:/root:/bin/bash\nbroken\nespelho:x:998:998::/var/lib/espelho:/bin/false\n";
+        for (id, expected) in [(0, Some("root")), (998, Some("espelho")), (7, None)] {
+            assert_eq!(user_name(users, id).as_deref(), expected);
+        }
+    }
 }

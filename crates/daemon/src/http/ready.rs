@@ -222,6 +222,7 @@ mod tests {
             count: 1,
             since: None,
             detail: String::new(),
+            row: None,
             text: Text::new("x"),
         };
         let alarms = vec![

@@ -83,6 +83,7 @@ mod tests {
             text: format!("atrasado {count}"),
             next: "espelho status".to_owned(),
             detail: String::new(),
+            row: None,
         }
     }
 

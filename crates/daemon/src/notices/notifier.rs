@@ -391,8 +391,8 @@ fn severities(standing: &Standing) -> BTreeMap<AlarmKey, Severity> {
 
 fn shown(row: &AlarmRow) -> ShownAlarm {
     let AlarmRow { store, code, cause, severity, count, since, text, next } = row.clone();
-    let detail = String::new();
-    ShownAlarm { code, cause, severity, store, count, since, text, next, detail }
+    let (detail, row) = (String::new(), None);
+    ShownAlarm { code, cause, severity, store, count, since, text, next, detail, row }
 }
 
 /// Returns a message as an episode; `None` for one that a later version has written in another way.

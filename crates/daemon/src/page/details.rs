@@ -12,7 +12,7 @@ use super::{
     words::{Words, store_address},
 };
 use crate::{
-    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, holder, intent_headings},
+    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, holder, intent_headings, rate},
     terminal::shown,
 };
 
@@ -63,12 +63,17 @@ impl Details<'_> {
         let row = |store: &StoreSnapshot| {
             let budget =
                 store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
+            let is_refused = self.snapshot.refuses_token_of(store);
+            let token = match is_refused {
+                true => self.words.say(&text!("status-token-refused")),
+                false => self.until(store.token_expires_at),
+            };
             vec![
                 Cell::foreign(&store.store).to(store_address(&store.store)),
                 Cell::new(self.last_run(store)).with_note(self.run_figures(store)),
                 Cell::new(self.words.span(store.lag_seconds)),
                 Cell::new(self.words.number(store.inbox.backlog)),
-                Cell::new(self.until(store.token_expires_at)),
+                Cell::new(token).bad_if(is_refused),
                 Cell::new(budget.unwrap_or_else(|| "–".to_owned())),
             ]
         };
@@ -152,7 +157,7 @@ impl Details<'_> {
             vec![
                 Cell::new(self.words.sweep(&row.sweep)),
                 Cell::new(self.words.span(Some(every))).with_note(rarer),
-                Cell::new(format!("{:.1}", row.requests_per_minute)),
+                Cell::new(rate(row.requests_per_minute, self.words.0)),
                 Cell::new(self.since(row.last_success)),
                 Cell::new(self.until(row.next_due)),
                 Cell::foreign(row.problem.as_deref().unwrap_or("–")).bad_if(row.problem.is_some()),
@@ -160,7 +165,7 @@ impl Details<'_> {
         }));
         let total = self.words.say(&text!("status-total"));
         let per_minute = self.words.say(&text!("status-per-minute"));
-        let sum = format!("{total}: {:.1} {per_minute}", store.sweeps.requests_per_minute);
+        let sum = format!("{total}: {} {per_minute}", rate(store.sweeps.requests_per_minute, self.words.0));
         sheet.foot = (!sheet.rows.is_empty()).then_some(sum);
         sheet
     }

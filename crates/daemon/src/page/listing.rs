@@ -222,7 +222,13 @@ fn trouble<'f>(groups: &[RowsInTrouble], has_errors: bool, filter: &'f Filter) -
         true if has("doubtful") && !has("failed") => "doubtful",
         true => "failed",
     };
-    Trouble { code, cause: filter.code(), store: filter.store.as_deref(), can_retry: has("failed") }
+    Trouble {
+        code,
+        cause: filter.code(),
+        store: filter.store.as_deref(),
+        can_retry: has("failed"),
+        row: None,
+    }
 }
 
 /// `/erros`: the causes, or the rows of one; `groups` are the rows in trouble.
@@ -274,12 +280,10 @@ fn causes_of(causes: Vec<causes::Cause>, title: &Text, filter: &Filter, words: W
             0 => named,
             more => format!("{named} … {}", words.say(&text!("page-and-more", count = more))),
         };
-        let step = Some(&cause.hint).filter(|hint| !hint.is_empty());
+        let step = if cause.hint.is_empty() { shown(&cause.code) } else { words.say(&cause.next_step()) };
         vec![
             Cell::new(words.number(cause.count as u64)),
-            Cell::new(title)
-                .to(filter.address("/erros", &[("causa", &cause.code)]))
-                .with_note(Some(step.map_or_else(|| shown(&cause.code), |step| shown(step)))),
+            Cell::new(title).to(filter.address("/erros", &[("causa", &cause.code)])).with_note(Some(step)),
             Cell::new(names),
             time(cause.since, words),
         ]

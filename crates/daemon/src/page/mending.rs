@@ -9,7 +9,7 @@ use espelho_model::{
     text::Text,
 };
 
-use super::words::encoded;
+use super::{listing::INTENTS, words::encoded};
 use crate::acts::Deed;
 
 /// A command line, with what it does.
@@ -33,11 +33,16 @@ pub(super) struct Trouble<'t> {
     pub(super) store: Option<&'t str>,
     /// True if rows that the ERP wrote have failed: they can be tried again.
     pub(super) can_retry: bool,
+    /// The table and the key of the row, if it is only one.
+    pub(super) row: Option<(&'t str, &'t str)>,
 }
 
 /// Returns the command lines for a group, what mends first.
 pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
-    let Trouble { code, cause, store, can_retry } = trouble;
+    let Trouble { code, cause, store, can_retry, .. } = trouble;
+    if let Some(mends) = of_row(trouble) {
+        return mends;
+    }
     let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     match code {
         "failed" if can_retry => of_rows(trouble, Some(PushState::Failed)),
@@ -57,7 +62,7 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             let href = Some(format!("/acao?act=resume{}", query_of(store)));
             vec![Mend { href, is_remedy: true, ..resume }]
         }
-        "credential_refused" | "token_expires" => {
+        "credential_refused" | "foreign_login" | "token_expires" => {
             vec![shown(text!("page-mend-login"), "doctor --login")]
         }
         "webhook_elsewhere" => {
@@ -72,7 +77,6 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
         | "not_held"
         | "database_unreachable"
         | "marketplace_unreachable"
-        | "foreign_login"
         | "scope_missing" => {
             vec![shown(text!("page-mend-doctor"), "doctor")]
         }
@@ -84,8 +88,43 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
     }
 }
 
-/// Returns the acts that mend rows of one cause in a state, and the list of these rows: last, but before an act that only
-/// gives them up.
+/// Returns the acts that mend a single row that the ERP wrote, and the list that shows it; none where there are more.
+fn of_row(Trouble { code, cause, store, can_retry, row }: Trouble<'_>) -> Option<Vec<Mend>> {
+    let ((entity, key), store) = (row.filter(|(entity, _)| INTENTS.contains(entity))?, store?);
+    let state = match code {
+        "failed" if can_retry => PushState::Failed,
+        "held" => PushState::Held,
+        "doubtful" => PushState::Doubtful,
+        _ => return None,
+    };
+    let rows = Rows::One { entity, key };
+    let acts = next_step::acts(state, cause, Some(entity));
+    let mend = |act: &RowAct| {
+        let deed = Deed::of(*act, state)?;
+        let (key, of_store) = (encoded(key), query_of(Some(store)));
+        Some(Mend {
+            does: deed.name(),
+            command: command_line(*act, rows, Some(store)),
+            href: Some(format!("/acao?act={}&entity={entity}&key={key}{of_store}", deed.word())),
+            is_remedy: true,
+        })
+    };
+    let look = Mend {
+        does: text!("page-mend-look-one"),
+        command: command_line(RowAct::Look, rows, Some(store)),
+        ..look(cause, Some(store))
+    };
+    Some(with_look(acts, acts.iter().filter_map(mend).collect(), look))
+}
+
+/// Adds the list of the rows: last, but before an act that only gives them up.
+fn with_look(acts: &[RowAct], mut mends: Vec<Mend>, look: Mend) -> Vec<Mend> {
+    let at = if acts == [RowAct::Ignore] { 0 } else { mends.len() };
+    mends.insert(at, look);
+    mends
+}
+
+/// Returns the acts that mend rows of one cause in a state, and the list of these rows.
 fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) -> Vec<Mend> {
     let acts = state.map(|state| next_step::acts(state, cause, None)).unwrap_or_default();
     let mend = |act: &RowAct| {
@@ -99,10 +138,7 @@ fn of_rows(Trouble { cause, store, .. }: Trouble<'_>, state: Option<PushState>) 
             is_remedy: true,
         })
     };
-    let mut mends: Vec<Mend> = acts.iter().filter_map(mend).collect();
-    let at = if acts == [RowAct::Ignore] { 0 } else { mends.len() };
-    mends.insert(at, look(cause, store));
-    mends
+    with_look(acts, acts.iter().filter_map(mend).collect(), look(cause, store))
 }
 
 /// Returns the list of the rows of a cause.
@@ -133,14 +169,14 @@ mod tests {
 
     #[test]
     fn what_the_page_can_do_leads_to_its_question() {
-        let trouble = Trouble { code: "failed", cause: "x&y", store: Some("a"), can_retry: true };
+        let trouble = Trouble { code: "failed", cause: "x&y", store: Some("a"), can_retry: true, row: None };
         let hrefs: Vec<Option<String>> = mends(trouble).into_iter().map(|mend| mend.href).collect();
         let [retry, ignore] =
             ["retry", "ignore"].map(|act| Some(format!("/acao?act={act}&state=failed&causa=x%26y&store=a")));
         assert_eq!(hrefs, [retry, ignore, Some("/erros?causa=x%26y&store=a".to_owned())]);
         let trouble = Trouble { code: "doubtful", ..trouble };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");
-        let trouble = Trouble { code: "paused", cause: "push", store: None, can_retry: false };
+        let trouble = Trouble { code: "paused", cause: "push", store: None, can_retry: false, row: None };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/acao?act=resume"));
     }
 
@@ -186,6 +222,7 @@ mod tests {
             ("doubtful", "unprovable", None, true, &["espelho errors --all --code unprovable"]),
             ("paused", "push", Some("a"), false, &["espelho resume --store a"]),
             ("credential_refused", "", Some("a"), false, &["espelho doctor --login"]),
+            ("foreign_login", "", Some("a"), false, &["espelho doctor --login"]),
             ("webhook_elsewhere", "", Some("a"), false, &["espelho webhook move a", "espelho doctor"]),
             ("webhook_elsewhere", "", None, false, &["espelho doctor"]),
             ("deadline", "ship_by", Some("a"), false, &[]),
@@ -211,7 +248,7 @@ mod tests {
             ),
             ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --store a"]),
         ] {
-            let trouble = Trouble { code, cause, store, can_retry };
+            let trouble = Trouble { code, cause, store, can_retry, row: None };
             let commands: Vec<String> = mends(trouble).into_iter().map(|mend| mend.command).collect();
             assert_eq!(commands, expected, "{code}");
         }

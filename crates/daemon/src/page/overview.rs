@@ -18,7 +18,7 @@ use super::{
     numbers::numbers,
     reading::unread,
     sheet::Sheet,
-    todo::todo,
+    todo::{title as alarm_title, todo},
     words::{Words, encoded, store_address},
 };
 use crate::{
@@ -132,8 +132,9 @@ pub(crate) fn overview(seen: &Overview<'_>, reader: &Reader) -> Page {
     let only_store = snapshot.stores.first().filter(|_| seen.is_one_store).map(|store| store.store.as_str());
     let fragments = [
         Fragment::new("verdict", &verdict_of(seen, state, words)),
-        Fragment::new("numbers", &numbers(snapshot, seen.figures, only_store, words)),
+        // Work comes before numbers: on a small screen it would stand below the fold.
         Fragment::new("todo", &todo(snapshot, words)),
+        Fragment::new("numbers", &numbers(snapshot, seen.figures, only_store, words)),
         Fragment::new("stores", &stores(seen, words)),
         Fragment::new("charts", &charts(seen, words)),
         Fragment::new("more", &more(seen, words)),
@@ -151,6 +152,15 @@ pub(crate) fn unknown_store(asked: &str, reader: &Reader) -> Page {
     };
     let fragments = [Fragment::new("missing", &page)];
     framed(words.say(&text!("page-not-found")), "unknown", &fragments, false, reader)
+}
+
+/// Returns the verdict in words; a single alarm is named.
+fn headline(snapshot: &StatusSnapshot, words: Words) -> String {
+    let said = verdict(snapshot, words.0);
+    match &snapshot.alarms[..] {
+        [alarm] => format!("{said}: {}", shown(&words.say(&alarm_title(alarm)))),
+        _ => said,
+    }
 }
 
 fn title(seen: &Overview<'_>, words: Words) -> String {
@@ -199,7 +209,7 @@ fn verdict_of(seen: &Overview<'_>, state: &str, words: Words) -> Verdict {
         pause,
         state: state.to_owned(),
         sign: sign(state),
-        said: verdict(snapshot, locale),
+        said: headline(snapshot, words),
         proof: proof(snapshot, locale),
         about,
         store,
@@ -266,12 +276,15 @@ fn charts(seen: &Overview<'_>, words: Words) -> Charts {
     // No deadline of an order is known before orders are.
     let unread = unread(&seen.snapshot.stores);
     let figures = seen.figures.filter(|figures| unread.is_none() || !figures.by_status.is_empty());
+    // Without any deadline an empty picture would say that something is overdue.
+    let has_deadlines =
+        |figures: &&Figures| figures.by_hour.iter().any(|(_, counts)| counts.iter().any(|count| *count > 0));
     let labels: Vec<String> = bounds(seen.snapshot.at)[1..].iter().map(|at| hour(*at, words.0)).collect();
     Charts {
         statuses: chart::bars(statuses.iter().map(status), words),
         statuses_title: words.say(&text!("page-statuses")),
         none: words.say(&unread.unwrap_or_else(|| text!("page-none"))),
-        deadlines: figures.map(|figures| chart::deadlines(figures, &labels, words)),
+        deadlines: figures.filter(has_deadlines).map(|figures| chart::deadlines(figures, &labels, words)),
         lanes: chart::bars(
             waiting.into_iter().map(|(lane, requests)| (words.lane(lane), None, requests)),
             words,

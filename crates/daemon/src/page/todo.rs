@@ -98,7 +98,11 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
         _ => None,
     };
     let can_retry = group.iter().any(|alarm| alarm.is_failing() && wrote_it(snapshot, alarm));
-    let trouble = Trouble { code: &first.code, cause: &first.cause, store: only_store, can_retry };
+    let row = match group {
+        [one] => one.row.as_deref().and_then(|row| row.split_once(' ')),
+        _ => None,
+    };
+    let trouble = Trouble { code: &first.code, cause: &first.cause, store: only_store, can_retry, row };
     let mends = mends(trouble);
     // Buttons that end what guards hold are the next step; whoever reads of a failure wants to know what to correct first.
     let says_it_all = first.code == "held" && mends.iter().any(|mend| mend.is_remedy);
@@ -132,7 +136,7 @@ fn wrote_it(snapshot: &StatusSnapshot, alarm: &ShownAlarm) -> bool {
 }
 
 /// Returns the name of a cause, or of the code.
-fn title(alarm: &ShownAlarm) -> Text {
+pub(super) fn title(alarm: &ShownAlarm) -> Text {
     let cause = Text::new(format!("errors-code-{}", alarm.cause.replace('_', "-")));
     let code = Text::new(format!("page-alarm-{}", alarm.code.replace('_', "-")));
     match (is_about_rows(&alarm.code) && cause.is_known(), code.is_known()) {
@@ -217,7 +221,7 @@ mod tests {
         let word = code.as_str().replace('_', "-");
         let ids = match code {
             Code::ServiceStopped => vec!["service-stopped", "service-never-started"],
-            Code::DatabaseBusy => vec!["database-busy", "database-busy-unnamed"],
+            Code::DatabaseBusy => vec!["database-busy", "database-busy-session", "database-busy-unnamed"],
             Code::ClockWrong => vec!["clock-behind", "clock-ahead"],
             Code::MarketplaceErrors => vec!["marketplace-errors", "marketplace-routes-fail"],
             Code::Failed => vec!["failed", "noted"],
@@ -267,6 +271,25 @@ mod tests {
         assert_eq!(group.mends[0].href.as_deref(), Some("/erros?causa=oversold&store=loja-1"));
         let unknown = shown_groups(vec![alarm("failed", "unknown_sku", Some("loja-1"), 9)]).remove(0);
         assert!(unknown.next.is_some() && unknown.mends[1].command.contains("ignore"), "{:?}", unknown.next);
+    }
+
+    #[test]
+    fn a_single_row_has_its_own_acts_and_leads_to_their_questions() {
+        let mut doubtful = alarm("doubtful", "unprovable", Some("loja-1"), 1);
+        doubtful.row = Some("command 7".into());
+        let group = shown_groups(vec![doubtful]).remove(0);
+        let acts: Vec<_> =
+            group.mends.iter().map(|mend| (mend.does.as_str(), mend.href.as_deref().unwrap())).collect();
+        let question = |act: &str| format!("/acao?act={act}&entity=command&key=7&store=loja-1");
+        assert_eq!(
+            acts,
+            [
+                ("Tentar de novo", question("retry").as_str()),
+                ("Aconteceu: encerrar", question("happened").as_str()),
+                ("Ver o registro", "/erros?causa=unprovable&store=loja-1"),
+            ]
+        );
+        assert_eq!(group.mends[1].command, "espelho ignore command 7 --store loja-1");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use collect::{Counted, collect};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores, SweepPlan};
 pub(crate) use resources::{count_age, counted, drift};
-pub(crate) use sweeps::periods as sweep_periods;
+pub(crate) use sweeps::{periods as sweep_periods, rate};
 pub(crate) use text::{TextStyle, holder, proof, show, verdict};
 pub(crate) use wanted::headings as intent_headings;
 #[cfg(test)]
@@ -83,6 +83,14 @@ impl StatusSnapshot {
             None if self.state == "unknown" => "unknown",
             None => "ok",
         }
+    }
+
+    /// Tells whether the marketplace accepts the token of a store no more, whatever its end.
+    pub(crate) fn refuses_token_of(&self, store: &StoreSnapshot) -> bool {
+        self.alarms.iter().any(|alarm| {
+            matches!(alarm.code.as_str(), "credential_refused" | "foreign_login")
+                && alarm.store.as_ref() == Some(&store.store)
+        })
     }
 }
 
@@ -246,6 +254,7 @@ pub(crate) mod specimen {
             text: text.into(),
             next: "espelho errors".into(),
             detail: String::new(),
+            row: None,
         }
     }
 }

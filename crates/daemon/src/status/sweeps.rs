@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     text,
-    text::{Locale, words},
+    text::{Language, Locale, words},
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
@@ -15,6 +15,15 @@ use espelho_sync_engine::{
 use serde::{Deserialize, Serialize};
 
 use super::{ShownStore, StoreSnapshot, SweepPlan, columns, columns::wrapped};
+
+/// Formats calls a minute: `1,5`, `1.5`.
+pub(crate) fn rate(per_minute: f64, locale: Locale) -> String {
+    let rate = format!("{per_minute:.1}");
+    match locale.language {
+        Language::Portuguese => rate.replace('.', ","),
+        Language::English => rate,
+    }
+}
 
 /// The sweeps of a store.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -179,13 +188,13 @@ pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) ->
         vec![
             words::sweep(&row.sweep).message(locale),
             if row.stretched { format!("{every} (+)") } else { every },
-            format!("{:.1}", row.requests_per_minute),
+            rate(row.requests_per_minute, locale),
             row.last_success.map_or_else(|| "-".to_owned(), |last| span((at - last).num_seconds())),
             row.next_due.map_or_else(|| "-".to_owned(), |due| span((due - at).num_seconds())),
         ]
     };
     let mut rows: Vec<_> = sweeps.rows.iter().map(cells).collect();
-    let per_minute = format!("{:.1}", sweeps.requests_per_minute);
+    let per_minute = rate(sweeps.requests_per_minute, locale);
     rows.push(vec![text!("status-total").message(locale), String::new(), per_minute]);
     let columns = [
         (text!("status-sweep"), false),

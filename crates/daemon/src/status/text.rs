@@ -171,7 +171,10 @@ fn store_cells(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyl
         let age = style.span((snapshot.at - ended).num_seconds());
         format!("{} {age}", style.word(&words::run_state(&run.state)))
     });
-    let token = store.token_expires_at.map(|end| style.span((end - snapshot.at).num_seconds()));
+    let token = match snapshot.refuses_token_of(store) {
+        true => Some(style.word(&text!("status-token-refused"))),
+        false => store.token_expires_at.map(|end| style.span((end - snapshot.at).num_seconds())),
+    };
     let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
     vec![
         store.store.clone(),

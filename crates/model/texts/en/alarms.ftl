@@ -11,6 +11,8 @@ alarm-disk-full = { $mebibytes ->
     .next = free space on the database's disk; espelho goes on by itself
 alarm-database-busy = The database is locked by { $holder }.
     .next = end the transaction of { $holder }; espelho goes on by itself
+alarm-database-busy-session = The database is locked: session { $session } of user { $user } (program: { $application }) keeps table { $table } in an open transaction.
+    .next = end the transaction in that program or, on PostgreSQL, the session: SELECT pg_terminate_backend({ $session }); the mirror goes on by itself
 alarm-database-busy-unnamed = The database is locked by another program.
     .next = end the program that keeps a transaction open in the database; espelho goes on by itself
 alarm-database-unreachable = The database takes no writes: { $detail }.
@@ -93,7 +95,7 @@ alarm-doubtful = { $count ->
     }
     .next = { $count ->
         [one] look in the seller portal
-       *[other] see all with { $see_all }; look each one up in the seller portal
+       *[other] each has its own step: { $see_all }; the one that is named, look up in the seller portal
     }; if it had no effect: { $retry_one }; if it had: { $ignore_one }
 alarm-waiting = { $count ->
         [one] 1 row has been waiting for over an hour in store { $store }: { $words }

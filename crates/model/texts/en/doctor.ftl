@@ -83,6 +83,8 @@ doctor-service-other = service_stopped: the espelho of another installation answ
     .next = write another address into http.listen of espelho.toml; then: sudo systemctl start espelho
 doctor-service-mute = somebody is on { $address } and does not answer as espelho does: { $cause }
     .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
+doctor-service-unready = version { $version } on { $address } is not ready now: { $why }
+    .next = espelho status
 doctor-service-not-ready = version { $version } on { $address } is not ready yet
     .next = espelho status
 

@@ -3,6 +3,7 @@
 errors-none = no errors
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … and { $more } more
+errors-next-step-of = next step of { $name }: { $step }
 errors-each = each row: { $see_all }
 errors-waiting-title = waiting (goes on by itself):
 errors-waiting = { $line }; for { $age }

@@ -60,9 +60,11 @@ push-tier-held = Another tier of this product is held.
     .next = Release or correct the other tier: this one follows.
 push-price-zero = The price would be zero.
     .next = Write a price above zero.
-push-price-floor = The price { $price } is below the floor { $floor }.
+push-price-zero-of = The price of { $sku } would be zero.
+    .next = Write a price above zero.
+push-price-floor-of = The price of { $sku }, { $price }, is below the floor { $floor }.
     .next = If that is not meant, correct erp_prices; if it is: espelho release { $row }
-push-price-jump = The price would change by { $percent } % at once, to { $price }.
+push-price-jump-of = The price of { $sku } would change by { $percent } % at once, to { $price }.
     .next = If that is not meant, correct erp_prices; if it is: espelho release { $row }
 
 # Orders

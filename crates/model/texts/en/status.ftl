@@ -2,6 +2,7 @@
 
 status-ok = all is well
 status-unknown = no recent proof that everything works
+status-token-refused = refused
 status-problems = { $count ->
     [one] 1 problem
    *[other] { $count } problems
@@ -79,6 +80,6 @@ status-refresh = Refresh
 status-as-of = As of { $time }
 status-page-title-ok = ✓ espelho: all is well
 status-page-title-failing = ✗ espelho: { $count } failing
-status-page-title-unknown = – espelho: look at the notices
+status-page-title-unknown = – espelho: no proof that all is well
 status-local-time = { $zone } time
 status-more-rows = and { $count } more

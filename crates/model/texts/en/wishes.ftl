@@ -129,9 +129,9 @@ wishes-retried = { $rows ->
    *[other] { $rows } rows will be tried again
 }
 wishes-ignored-rows = { $rows ->
-    [one] { $rows } row ignored; it comes back with espelho retry ENTITY KEY
-   *[other] { $rows } rows ignored; each comes back with espelho retry ENTITY KEY
-}
+    [one] { $rows } row ignored
+   *[other] { $rows } rows ignored
+}; to bring back: { $back }
 wishes-nothing-to-decide = nothing to decide
 wishes-nothing-held = nothing is held
 wishes-no-such-row = no row with this key is failed, held, in doubt or ignored

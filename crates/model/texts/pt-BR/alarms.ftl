@@ -11,6 +11,8 @@ alarm-disk-full = { $mebibytes ->
     .next = libere espaço no disco do banco de dados; o espelho continua sozinho
 alarm-database-busy = O banco de dados está bloqueado por { $holder }.
     .next = encerre a transação de { $holder }; o espelho continua sozinho
+alarm-database-busy-session = O banco de dados está bloqueado: a sessão { $session } do usuário { $user } (programa: { $application }) mantém a tabela { $table } numa transação aberta.
+    .next = encerre a transação no programa ou, no PostgreSQL, a sessão: SELECT pg_terminate_backend({ $session }); o espelho continua sozinho
 alarm-database-busy-unnamed = O banco de dados está bloqueado por outro programa.
     .next = encerre o programa que mantém uma transação aberta no banco; o espelho continua sozinho
 alarm-database-unreachable = O banco de dados não aceita gravações: { $detail }.
@@ -93,7 +95,7 @@ alarm-doubtful = { $count ->
     }
     .next = { $count ->
         [1] confira no portal do vendedor
-       *[other] veja todos com { $see_all }; confira cada um no portal do vendedor
+       *[other] cada um tem o próprio passo: { $see_all }; o que está citado, confira no portal do vendedor
     }; se não teve efeito: { $retry_one }; se teve: { $ignore_one }
 alarm-waiting = { $count ->
         [1] 1 registro espera há mais de uma hora na loja { $store }: { $words }

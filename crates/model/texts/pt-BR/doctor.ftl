@@ -83,6 +83,8 @@ doctor-service-other = service_stopped: em { $address } responde o espelho de ou
     .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
 doctor-service-mute = há alguém em { $address }, mas não responde como o espelho: { $cause }
     .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
+doctor-service-unready = versão { $version }, em { $address }, não está pronto agora: { $why }
+    .next = espelho status
 doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto
     .next = espelho status
 

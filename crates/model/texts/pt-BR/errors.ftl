@@ -3,6 +3,7 @@
 errors-none = nenhum erro
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
+errors-next-step-of = próximo passo de { $name }: { $step }
 errors-each = cada registro: { $see_all }
 errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }

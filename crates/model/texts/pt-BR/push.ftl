@@ -60,9 +60,11 @@ push-tier-held = Outra faixa deste produto está retida.
     .next = Libere ou corrija a outra faixa: esta vai em seguida.
 push-price-zero = O preço seria zero.
     .next = Grave um preço acima de zero.
-push-price-floor = O preço { $price } está abaixo do piso { $floor }.
+push-price-zero-of = O preço de { $sku } seria zero.
+    .next = Grave um preço acima de zero.
+push-price-floor-of = O preço de { $sku }, { $price }, está abaixo do piso { $floor }.
     .next = Se não for isso, corrija erp_prices; se for: espelho release { $row }
-push-price-jump = O preço mudaria { $percent } % de uma vez, para { $price }.
+push-price-jump-of = O preço de { $sku } mudaria { $percent } % de uma vez, para { $price }.
     .next = Se não for isso, corrija erp_prices; se for: espelho release { $row }
 
 # Pedidos

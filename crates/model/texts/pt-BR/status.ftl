@@ -2,6 +2,7 @@
 
 status-ok = tudo em dia
 status-unknown = sem prova recente de que tudo funciona
+status-token-refused = recusado
 status-problems = { $count ->
     [1] 1 problema
    *[other] { $count } problemas
@@ -79,6 +80,6 @@ status-refresh = Atualizar
 status-as-of = Situação de { $time }
 status-page-title-ok = ✓ espelho: tudo em dia
 status-page-title-failing = ✗ espelho: { $count } com problema
-status-page-title-unknown = – espelho: confira os avisos
+status-page-title-unknown = – espelho: sem prova de que tudo funciona
 status-local-time = horário de { $zone }
 status-more-rows = e mais { $count }

@@ -138,9 +138,9 @@ wishes-retried = { $rows ->
    *[other] { $rows } registros serão tentados de novo
 }
 wishes-ignored-rows = { $rows ->
-    [1] { $rows } registro ignorado; ele volta com espelho retry ENTITY KEY
-   *[other] { $rows } registros ignorados; cada um volta com espelho retry ENTITY KEY
-}
+    [1] { $rows } registro ignorado
+   *[other] { $rows } registros ignorados
+}; para trazer de volta: { $back }
 wishes-nothing-to-decide = nada a decidir
 wishes-nothing-held = nada retido
 wishes-no-such-row = nenhum registro com esta chave está com erro, retido, em dúvida ou ignorado

@@ -6,7 +6,12 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, time::serialize_fixed_width};
 use serde::Serialize;
 
-use crate::{Error, mirror::tables, operations::History, words::all_words};
+use crate::{
+    Error,
+    mirror::tables,
+    operations::History,
+    words::{all_words, message_id},
+};
 
 pub(crate) const PARTS: &str =
     "SELECT part, read_at FROM order_parts WHERE store = $1 AND order_number = $2 ORDER BY part";
@@ -67,6 +72,9 @@ pub struct ErrorRow {
     pub kind: Option<String>,
     /// The subject of a command or a label: an order, a SKU or another key.
     pub subject: Option<String>,
+    /// The identifier of its message in the catalogue: rows with the same one have the same next step.
+    #[serde(skip)]
+    pub message_id: Option<String>,
 }
 
 /// An entity that can be explained.
@@ -195,7 +203,8 @@ impl History<'_> {
             let (kind, subject) = (None, None);
             // An ERP may write an unreadable time.
             let at = row.optional_time("at").ok().flatten();
-            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject })
+            let message_id = message_id(row)?;
+            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject, message_id })
         };
         rows.iter().map(read).collect()
     }
@@ -213,7 +222,8 @@ impl History<'_> {
             let [error, hint] = all_words(row, self.reader)?;
             let (kind, subject) = (row.optional_foreign_text(7)?, row.optional_foreign_text(8)?);
             let at = row.optional_time(6).ok().flatten();
-            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject })
+            let message_id = message_id(row)?;
+            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject, message_id })
         };
         rows.iter().map(read).collect()
     }

@@ -38,8 +38,10 @@ pub(crate) const SUCCESSES: Both = [
 /// The last complete run of each store that was ever held, without reading the others.
 pub(crate) const LAST_COMPLETE: &str = "SELECT store, (SELECT finished_at FROM sync_runs AS r \
     WHERE r.store = leases.store AND r.state = 'complete' ORDER BY id DESC LIMIT 1) FROM leases";
+/// The words and the next step of one row are read as one text, so that they belong together.
 pub(crate) const FAILURES: Both = both!(
-    "SELECT store, entity, code, count(*), substr(min(error), 1, 2000), substr(min(hint), 1, 2000) FROM v_errors",
+    "SELECT store, entity, code, count(*), \
+     min(substr(COALESCE(error, ''), 1, 2000) || '\u{1f}' || substr(COALESCE(hint, ''), 1, 2000)) FROM v_errors",
     "GROUP BY store, entity, code ORDER BY store, entity, code"
 );
 pub(crate) const TOKENS: Both = both!("SELECT store, expires_at FROM tokens", "");
@@ -258,11 +260,13 @@ fn read_so_far(row: &Row) -> Result<ReadSoFar, Error> {
 }
 
 fn failures(row: &Row) -> Result<FailureGroup, Error> {
+    let words = row.foreign_text(4)?;
+    let (error, hint) = words.split_once('\u{1f}').unwrap_or((words.as_str(), ""));
     Ok(FailureGroup {
         entity: row.text(1)?,
         code: row.text(2)?,
         rows: row.count(3)?,
-        error: row.text(4)?,
-        hint: row.text(5)?,
+        error: error.to_owned(),
+        hint: hint.to_owned(),
     })
 }

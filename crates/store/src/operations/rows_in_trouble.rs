@@ -6,23 +6,35 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{Error, driver::Row, operations::Overviews};
 
-/// Uses the partial indexes on `error_code`, so its cost does not grow with the finished rows.
+/// Uses the partial indexes on `error_code`, so its cost does not grow with the finished rows. The first row of a group
+/// is read back by its primary key: its words, its next step and its key belong together.
 pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
-    let written = |entity: &str, table: &str, key: &str| {
+    let written = |entity: &str, table: &str, [first, key]: [&str; 2], is_first: &str| {
         format!(
-            "SELECT store, '{entity}', state, error_code, count(*), min(updated_at), substr(min({key}), 1, 200), \
-             substr(min(error), 1, 2000), substr(min(hint), 1, 2000), \
-             min(CASE WHEN octet_length(CAST(said AS TEXT)) <= 10000 THEN CAST(said AS TEXT) END) \
-             FROM {table} WHERE error_code IS NOT NULL \
-             AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') GROUP BY store, state, error_code"
+            "SELECT g.store, '{entity}', g.state, g.error_code, g.n, g.since, substr({key}, 1, 200), \
+             substr(t.error, 1, 2000), substr(t.hint, 1, 2000), \
+             CASE WHEN octet_length(CAST(t.said AS TEXT)) <= 10000 THEN CAST(t.said AS TEXT) END \
+             FROM (SELECT store, state, error_code, count(*) AS n, min(updated_at) AS since, \
+             min({first}) AS lowest FROM {table} WHERE error_code IS NOT NULL \
+             AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') \
+             GROUP BY store, state, error_code) AS g CROSS JOIN {table} AS t WHERE {is_first}"
         )
     };
+    let of_sku = |table: &str, second: &str| {
+        format!(
+            "t.store = g.store AND t.sku = g.lowest AND t.{second} = (SELECT min(f.{second}) FROM {table} AS f \
+             WHERE f.store = g.store AND f.sku = g.lowest AND f.state = g.state AND f.error_code = g.error_code)"
+        )
+    };
+    let (levels, tiers) = (of_sku("erp_stock", "location_id"), of_sku("erp_prices", "min_quantity"));
     [
-        written("stock", "erp_stock", "sku || '/' || location_id"),
-        written("price", "erp_prices", "sku || '/' || min_quantity"),
-        written("command", "commands", "CAST(id AS TEXT)"),
-        "SELECT store, resource, 'failed', code, count(*), min(at), min(key), min(error), min(hint), \
-         min(CAST(said AS TEXT)) FROM sync_failures GROUP BY store, resource, code"
+        written("stock", "erp_stock", ["sku", "t.sku || '/' || t.location_id"], &levels),
+        written("price", "erp_prices", ["sku", "t.sku || '/' || t.min_quantity"], &tiers),
+        written("command", "commands", ["id", "CAST(t.id AS TEXT)"], "t.id = g.lowest"),
+        "SELECT g.store, g.resource, 'failed', g.code, g.n, g.since, t.key, t.error, t.hint, \
+         CAST(t.said AS TEXT) FROM (SELECT store, resource, code, count(*) AS n, min(at) AS since, \
+         min(key) AS lowest FROM sync_failures GROUP BY store, resource, code) AS g \
+         CROSS JOIN sync_failures AS t WHERE t.store = g.store AND t.resource = g.resource AND t.key = g.lowest"
             .to_owned(),
         // Step by step through the index: only the rows of unknown stores are read.
         "SELECT store, 'order', 'failed', 'unknown_store', count(*), min(taken_at), substr(min(order_number), 1, 200), \
@@ -74,9 +86,9 @@ pub struct RowsInTrouble {
     pub rows: u64,
     /// The time of the oldest.
     pub since: Option<DateTime<Utc>>,
-    /// The key of one of them.
+    /// The key of the first of them.
     pub key: String,
-    /// The words of one of them, in the installation's language.
+    /// The words of this row, in the installation's language.
     pub error: String,
     /// Its next step.
     pub hint: String,

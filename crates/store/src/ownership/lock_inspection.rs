@@ -49,6 +49,19 @@ pub struct LockHolder {
     pub owner: Option<String>,
 }
 
+/// A session on a PostgreSQL server that keeps a table locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableBlocker {
+    /// The number of its process on the server.
+    pub session: String,
+    /// The user of the database.
+    pub user: String,
+    /// Its `application_name`; may be empty.
+    pub application: String,
+    /// The table.
+    pub table: String,
+}
+
 impl Leases<'_> {
     /// The current holder of a store's lock; `None` if there is none, or this system cannot tell.
     ///
@@ -74,12 +87,12 @@ impl Leases<'_> {
         Ok(Some(LockHolder { process: Process { id, command }, owner }))
     }
 
-    /// A session of another program that has kept one of the tables locked for ten seconds, in words. Only on
-    /// PostgreSQL: SQLite has no table locks.
+    /// A session of another program that has kept one of the tables locked for ten seconds. Only on PostgreSQL: SQLite
+    /// has no table locks.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn table_blocker(self) -> Result<Option<String>, Error> {
+    pub async fn table_blocker(self) -> Result<Option<TableBlocker>, Error> {
         if self.locks.database_file().is_some() {
             return Ok(None);
         }
@@ -94,10 +107,9 @@ impl Leases<'_> {
     }
 }
 
-fn session(row: &Row) -> Result<String, Error> {
-    let (pid, user, application, table) = (row.text(0)?, row.text(1)?, row.text(2)?, row.text(3)?);
-    let name = if application.is_empty() { user } else { format!("{application}, {user}") };
-    Ok(format!("{name} (pid {pid}, {table})"))
+fn session(row: &Row) -> Result<TableBlocker, Error> {
+    let (session, user, application, table) = (row.text(0)?, row.text(1)?, row.text(2)?, row.text(3)?);
+    Ok(TableBlocker { session, user, application, table })
 }
 
 fn inode(file: &Path) -> Option<u64> {

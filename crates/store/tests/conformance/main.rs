@@ -285,7 +285,8 @@ conformance! {
         open_prices_come_in_pages_by_sku,
         levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero,
         what_is_urgent_is_found_in_a_crowd_and_a_status_waits_for_what_is_ahead_of_it,
-        a_level_is_read_again_while_it_is_wanted_as_it_was;
+        a_level_is_read_again_while_it_is_wanted_as_it_was,
+        a_group_of_rows_in_trouble_has_the_key_the_words_and_the_step_of_one_row;
     seeing:
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,

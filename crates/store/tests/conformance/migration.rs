@@ -320,6 +320,20 @@ async fn lists_and_the_search_read_no_row_that_they_do_not_show() {
     }
 }
 
+/// A page of a hundred rows must not cost more in a store of a million.
+#[tokio::test]
+async fn what_is_asked_by_keys_is_found_by_them() {
+    let world = World::on_sqlite().await;
+    for sql in espelho_store::statements_with_keys() {
+        let plan = world.tables.plan(&sql).await;
+        let of_all = plan.iter().filter(|step| step.starts_with("SCAN ") || step.ends_with("(store=?)"));
+        // Of stores and of what fails there are few.
+        let is_few = |step: &&String| step.contains(" s ") || step.contains(" sync_failures ");
+        let of_all: Vec<_> = of_all.filter(|step| !is_few(step)).collect();
+        assert!(of_all.is_empty(), "{sql}: {plan:#?}");
+    }
+}
+
 /// The last version in which the ERP could write any time.
 const ANY_TIME: i64 = 36;
 const ENDLESS: [&str; 4] = ["infinity", "-infinity", "294276-12-31 23:59:59Z", "4713-01-01 00:00:00Z BC"];

@@ -177,7 +177,7 @@ async fn prices(
     let change = PriceChange { mode, current: &current, desired: &tiers, rows: &open };
     for row in &open {
         if let Some((held, price)) = held_by_price_guard(&options.guards, floor, row, &change) {
-            planned.hold(held_message(&held, price).text);
+            planned.hold(held_message(desired.sku.as_str(), &held, price).text);
             return Ok(planned);
         }
     }

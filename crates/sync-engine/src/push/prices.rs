@@ -96,7 +96,7 @@ impl<'c> PricePusher<'c> {
         let holds_row = |row: &TierIntent| {
             let (held, price) = held_by_price_guard(&self.options.guards, floor, row, &change)?;
             let may_pass = is_released_at(&desired.sku, row, &released, &held, price);
-            (!may_pass).then(|| held_message(&held, price))
+            (!may_pass).then(|| held_message(desired.sku.as_str(), &held, price))
         };
         let held: Vec<Option<Message>> = open.iter().map(holds_row).collect();
         let is_held = |row: &TierIntent| row.state == Some(PushState::Held);

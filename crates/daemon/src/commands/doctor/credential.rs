@@ -46,11 +46,17 @@ fn judge_refusal(refusal: &Refusal, file: &str, username: &str) -> Finding {
             "doctor-credential-refused",
             username = username,
             file = file,
-            cause = cause
+            cause = answer_in(cause)
         )),
         "held" => Finding::not_seen(text!("doctor-no-access")),
         _ => Finding::red(text!("doctor-credential-failed", cause = cause)),
     }
+}
+
+/// Returns the marketplace's answer in the words of the client: its sentence about the login is English, and the finding
+/// says the same.
+fn answer_in(cause: &str) -> &str {
+    cause.split_once(" refused with ").map_or(cause, |(_, answer)| answer)
 }
 
 /// Says whether the password is proved. A valid token does not prove it; `--login` does.
@@ -78,6 +84,16 @@ fn judge_login(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> 
 #[cfg(test)]
 mod tests {
     use super::{super::finding::State, *};
+
+    #[test]
+    fn a_refusal_quotes_the_answer_and_not_the_sentence_around_it() {
+        for (cause, expected) in [
+            ("login of \"a@1\" refused with 401: UNAUTHORIZED", "401: UNAUTHORIZED"),
+            ("the token was invalidated", "the token was invalidated"),
+        ] {
+            assert_eq!(answer_in(cause), expected);
+        }
+    }
 
     #[test]
     fn a_refused_credential_is_told_from_a_marketplace_in_trouble() {

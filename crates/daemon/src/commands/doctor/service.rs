@@ -17,6 +17,12 @@ use crate::{
     local,
 };
 
+/// The alarms that a login ends.
+const LOGIN_MENDS: [&str; 3] = ["credential_refused", "foreign_login", "token_expires"];
+/// How often, and how long apart, the service is asked whether a login has ended them.
+const LOGIN_TURNS: u32 = 10;
+const LOGIN_TURN: Duration = Duration::from_secs(1);
+
 pub(super) async fn look(facts: &Facts) -> Finding {
     let listen = facts.configuration.installation.http.listen;
     let address = listen.to_string();
@@ -73,23 +79,71 @@ fn judge_stopped(found: Text, has_run: bool, may_run_elsewhere: bool) -> Finding
     }
 }
 
+/// A service that fails says why it is not ready; one that has just started has nothing to say yet.
 fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
     let version = told["service"]["version"].as_str().unwrap_or("?");
-    match is_ready {
-        true => Finding::green(text!("doctor-service", version = version, address = address)),
-        false => Finding::yellow(text!("doctor-service-not-ready", version = version, address = address)),
+    let mut alarms = told["alarms"].as_array().into_iter().flatten();
+    let why = alarms.find(|alarm| alarm["severity"] == "failing").and_then(|alarm| alarm["text"].as_str());
+    match (is_ready, why) {
+        (true, _) => Finding::green(text!("doctor-service", version = version, address = address)),
+        (false, Some(why)) => {
+            Finding::yellow(text!("doctor-service-unready", version = version, address = address, why = why))
+        }
+        (false, None) => {
+            Finding::yellow(text!("doctor-service-not-ready", version = version, address = address))
+        }
     }
+}
+
+/// Returns the alarms: the service's, or those on record while none answers.
+pub(super) async fn alarms(facts: &Facts) -> Vec<Finding> {
+    match (facts.status(), facts.store()) {
+        (None, Some(store)) => recorded_alarms(facts, store).await,
+        (told, _) => alarms_told(told),
+    }
+}
+
+/// Returns the alarms after a login. The service has ten seconds to see that it mends the stores' access.
+pub(super) async fn alarms_after_login(facts: &Facts, mended: &[&str]) -> Vec<Finding> {
+    if facts.status().is_none() {
+        return alarms(facts).await;
+    }
+    let mut told = facts.status().cloned();
+    for _ in 0..LOGIN_TURNS {
+        told = status_again(facts).await.or(told);
+        if !told.as_ref().is_some_and(|told| is_being_mended(told, mended)) {
+            break;
+        }
+        facts.clock.sleep(LOGIN_TURN).await;
+    }
+    alarms_told(told.as_ref())
+}
+
+async fn status_again(facts: &Facts) -> Option<Value> {
+    let listen = facts.configuration.installation.http.listen;
+    let status = format!("/status?lang={}", facts.language);
+    let answer = local::request(listen, "GET", &status, None, &facts.clock).await.ok()?;
+    answer.text().await.ok().and_then(|text| serde_json::from_str(&text).ok()).filter(Value::is_object)
+}
+
+/// Tells whether an alarm stands that a login ends, of a store that has just logged in.
+fn is_being_mended(told: &Value, mended: &[&str]) -> bool {
+    let ends = |alarm: &Value| {
+        alarm["code"].as_str().is_some_and(|code| LOGIN_MENDS.contains(&code))
+            && alarm["store"].as_str().is_some_and(|store| mended.contains(&store))
+    };
+    told["alarms"].as_array().is_some_and(|alarms| alarms.iter().any(ends))
 }
 
 /// Returns the service's alarms as findings with the same codes. The service may have another version: fields that can
 /// be read are shown.
-pub(super) fn alarms_told(told: Option<&Value>) -> Vec<Finding> {
+fn alarms_told(told: Option<&Value>) -> Vec<Finding> {
     let alarms = told.and_then(|told| told["alarms"].as_array()).into_iter().flatten();
     alarms.map(|alarm| alarm_of(alarm).named("alarm", Duration::ZERO)).collect()
 }
 
 /// Returns the alarms that the database has while no service answers, but for that: the service has its own finding.
-pub(super) async fn recorded_alarms(facts: &Facts, store: &Store) -> Vec<Finding> {
+async fn recorded_alarms(facts: &Facts, store: &Store) -> Vec<Finding> {
     let configuration = &facts.configuration;
     let locale = Locale { language: facts.language, ..configuration.locale() };
     let seen = alarms::offline(store, &configuration.shown(), facts.clock.now()).await;
@@ -103,8 +157,11 @@ pub(super) async fn recorded_alarms(facts: &Facts, store: &Store) -> Vec<Finding
 fn alarm_of(alarm: &Value) -> Finding {
     let word = |name: &str| alarm[name].as_str().unwrap_or_default();
     let first = |names: &[&'static str]| names.iter().map(|name| word(name)).find(|word| !word.is_empty());
-    let said =
-        [first(&["text", "pt"]), first(&["cause"])].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    let (said, cause) = (first(&["text", "pt"]).unwrap_or_default(), first(&["cause"]).unwrap_or_default());
+    let said = match said.contains(cause) {
+        true => said.to_owned(),
+        false => format!("{} ({cause})", said.trim_end_matches('.')).trim_start().to_owned(),
+    };
     let next = first(&["next", "hint"]).unwrap_or("espelho status");
     let code = first(&["code"]).unwrap_or("?");
     let found = text!("doctor-alarm", code = code, said = said, next = next);
@@ -138,6 +195,36 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_is_not_ready_says_why_and_one_that_starts_says_so() {
+        let failing = json!({"alarms": [{"severity": "failing", "text": "O banco de dados não responde."}]});
+        for (is_ready, told, expected) in [
+            (true, &failing, "está no ar"),
+            (false, &failing, "não está pronto agora: O banco de dados não responde."),
+            (false, &json!({}), "ainda não está pronto"),
+        ] {
+            let finding = judge(is_ready, told, "127.0.0.1:1");
+            let said = finding.found.message(Locale::default());
+            assert_eq!(finding.state == State::Green, is_ready);
+            assert!(is_ready || said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_alarm_that_a_login_mends_is_waited_for_in_the_stores_that_have_logged_in() {
+        for (code, mended, expected) in [
+            ("credential_refused", &["a"][..], true),
+            ("foreign_login", &["b", "a"], true),
+            ("token_expires", &["a"], true),
+            ("credential_refused", &["b"], false),
+            ("credential_refused", &[], false),
+            ("late", &["a"], false),
+        ] {
+            let told = json!({"alarms": [{"code": code, "store": "a"}, {"code": "late", "store": null}]});
+            assert_eq!(is_being_mended(&told, mended), expected, "{code} {mended:?}");
+        }
+    }
+
+    #[test]
     fn alarms_keep_their_codes_whatever_shape_the_service_gives_them() {
         let told = json!({"alarms": [
             {"code": "late", "severity": "warning", "store": null, "count": 1, "text": "atrasado", "next": "espelho status"},
@@ -152,7 +239,7 @@ mod tests {
             [(State::Yellow, false), (State::Red, true), (State::Red, false), (State::Yellow, false)]
         );
         let said: Vec<_> = found.iter().map(|finding| finding.found.message(Locale::default())).collect();
-        assert_eq!(said[..3], ["late: atrasado", "credential_refused: senha", "run: falhou: c"]);
+        assert_eq!(said[..3], ["late: atrasado", "credential_refused: senha", "run: falhou (c)"]);
         assert_eq!(found[2].found.next(Locale::default()).as_deref(), Some("h"));
         assert!(alarms_told(None).is_empty() && alarms_told(Some(&json!({}))).is_empty());
     }

@@ -225,6 +225,7 @@ fn error_row(store: &str, entity: &str, key: &str, code: &str) -> espelho_store:
         at: Some(at(0)),
         kind: None,
         subject: None,
+        message_id: None,
     }
 }
 

@@ -306,3 +306,35 @@ pub(crate) async fn a_level_is_read_again_while_it_is_wanted_as_it_was(world: &W
     write(7).await;
     assert_eq!(intents.current_level(&key, &level).await.unwrap(), None);
 }
+
+pub(crate) async fn a_group_of_rows_in_trouble_has_the_key_the_words_and_the_step_of_one_row(world: &World) {
+    for (key, error, hint) in [("A", "z", "espelho retry 1"), ("B", "a", "espelho retry 2")] {
+        let written = format!("INSERT INTO commands (store, kind, key) VALUES ('minha-loja', 'k', '{key}')");
+        insert(world, &written).await;
+        let answered = format!(
+            "UPDATE commands SET state = 'doubtful', error_code = 'doubtful', error = '{error}', hint = '{hint}' \
+             WHERE key = '{key}'"
+        );
+        insert(world, &answered).await;
+        let level = format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', '{key}', '9', 1)"
+        );
+        insert(world, &level).await;
+        let answered = format!(
+            "UPDATE erp_stock SET state = 'failed', error_code = 'x', error = '{error}', hint = '{hint}' \
+             WHERE sku = '{key}'"
+        );
+        insert(world, &answered).await;
+    }
+    let troubled = world.store.overview().rows_in_trouble().await.unwrap();
+    let told: Vec<_> =
+        troubled.iter().map(|rows| (&*rows.entity, rows.rows, &*rows.error, &*rows.hint)).collect();
+    let expected = [("command", 2, "z", "espelho retry 1"), ("stock", 2, "z", "espelho retry 1")];
+    assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(expected));
+    let level = troubled.iter().find(|rows| rows.entity == "stock").unwrap();
+    assert_eq!(level.key, "A/9");
+    let overview = world.store.overview().overview(Some(&minha_loja())).await.unwrap();
+    for group in &overview["minha-loja"].failures {
+        assert_eq!((&*group.error, &*group.hint), ("a", "espelho retry 2"), "{}", group.entity);
+    }
+}

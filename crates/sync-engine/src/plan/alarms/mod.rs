@@ -17,9 +17,9 @@ use espelho_model::{StoreKey, text::Text};
 pub(crate) use rules::PROVES;
 pub use rules::decide;
 pub use seen::{
-    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseKind,
-    DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen,
-    WebhookSeen, WebhookSilence,
+    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
+    DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen,
+    SweepSeen, WebhookSeen, WebhookSilence,
 };
 
 /// Declares the codes with their words, once.
@@ -155,6 +155,8 @@ pub struct Alarm {
     pub since: Option<DateTime<Utc>>,
     /// The words of a library or of the other side, unchanged, for programs; the sentence is in the reader's language.
     pub detail: String,
+    /// The row, where it is about a single one, as the command line takes it: `stock CAN-01/3`.
+    pub row: Option<String>,
     /// The sentence and its next step.
     pub text: Text,
 }

@@ -46,6 +46,7 @@ fn alarm(pauses: &[&Pause]) -> Option<Alarm> {
         count: pauses.len() as u64,
         since: Some(first.since),
         detail: String::new(),
+        row: None,
         text,
     })
 }

@@ -52,8 +52,12 @@ fn code(state: RowState) -> Code {
 fn add(known: &mut Rows, more: &Rows) {
     known.count += more.count;
     known.since = [known.since, more.since].into_iter().flatten().min();
-    // A failed row says more than one that is done with a note.
-    known.state = known.state.min(more.state);
+    // A failed row says more than one that is done with a note; its words, and the command lines for it, are its own.
+    if more.state < known.state {
+        known.state = more.state;
+        known.example.clone_from(&more.example);
+        known.words.clone_from(&more.words);
+    }
 }
 
 fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
@@ -106,7 +110,8 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         }
     };
     let (store, cause, since, detail) = (store.cloned(), cause.to_owned(), rows.since, String::new());
-    Alarm { code, severity, store, cause, count, since, detail, text }
+    let row = (count == 1).then(|| rows.example.clone());
+    Alarm { code, severity, store, cause, count, since, detail, row, text }
 }
 
 /// The command lines for rows of one cause.

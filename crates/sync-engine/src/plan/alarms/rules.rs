@@ -10,8 +10,8 @@ use espelho_model::{
 };
 
 use super::{
-    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseKind, Observations, Owner, ServiceSeen,
-    Severity, State, StoreSeen, Verdict, paused, rows,
+    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
+    Owner, ServiceSeen, Severity, State, StoreSeen, Verdict, paused, rows,
 };
 
 /// Trouble with a marketplace that ends sooner raises no alarm.
@@ -89,7 +89,7 @@ fn alarm(
     text: Text,
 ) -> Alarm {
     let (store, cause, detail) = (store.cloned(), String::new(), String::new());
-    Alarm { code, severity, store, cause, count: 1, since, detail, text }
+    Alarm { code, severity, store, cause, count: 1, since, detail, row: None, text }
 }
 
 /// Returns the alarms of the service, the database, its disk and the clock.
@@ -122,7 +122,16 @@ fn database(seen: &Observations) -> Option<Alarm> {
         DatabaseKind::Full => (Code::DiskFull, text!("alarm-disk-full", mebibytes = 0_u64)),
         DatabaseKind::Busy => {
             let text = match &trouble.holder {
-                Some(holder) => text!("alarm-database-busy", holder = holder),
+                Some(DatabaseHolder::Process(name, id)) => {
+                    text!("alarm-database-busy", holder = format!("{name} (pid {id})"))
+                }
+                Some(DatabaseHolder::Session { id, user, application, table }) => text!(
+                    "alarm-database-busy-session",
+                    session = id,
+                    user = user,
+                    application = if application.is_empty() { "–" } else { application.as_str() },
+                    table = table
+                ),
                 None => text!("alarm-database-busy-unnamed"),
             };
             (Code::DatabaseBusy, text)
@@ -209,6 +218,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
             count,
             since: Some(first.since),
             detail: first.detail.clone(),
+            row: None,
             text,
         })
     })

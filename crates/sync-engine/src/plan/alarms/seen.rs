@@ -62,7 +62,25 @@ pub struct DatabaseTrouble {
     /// The database's own message; the file, where its file is in trouble.
     pub detail: String,
     /// The program that holds the lock, where it can be found.
-    pub holder: Option<String>,
+    pub holder: Option<DatabaseHolder>,
+}
+
+/// The program that holds a lock of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatabaseHolder {
+    /// A process on this machine that writes to the SQLite file: its name and number.
+    Process(String, u32),
+    /// A session on a PostgreSQL server.
+    Session {
+        /// The number of its process on the server.
+        id: String,
+        /// The user of the database.
+        user: String,
+        /// The name that its program gives; may be empty.
+        application: String,
+        /// The table that it locks.
+        table: String,
+    },
 }
 
 /// The kinds of trouble with a database.

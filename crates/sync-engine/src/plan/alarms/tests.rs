@@ -511,3 +511,30 @@ fn an_alarm_says_in_the_readers_language_how_something_fails_and_keeps_the_words
     assert!(said.contains("respondeu com HTTP 503") && !said.contains("answered"), "{said}");
     assert_eq!(alarm.detail, "answered 503");
 }
+
+#[test]
+fn a_locked_database_names_the_session_and_the_command_that_ends_it() {
+    let holder = DatabaseHolder::Session {
+        id: "3055".into(),
+        user: "espelho".into(),
+        application: "erp-noturno".into(),
+        table: "orders".into(),
+    };
+    let (symptom, detail) = (Symptom::TimedOut, "table lock".to_owned());
+    let (kind, since) = (DatabaseKind::Busy, ago(60));
+    let database = Some(DatabaseTrouble { kind, since, symptom, detail, holder: Some(holder) });
+    let text = decide(&Observations { database, ..seen(vec![store("a")]) }).alarms.remove(0).text;
+    let (said, next) = (text.message(Locale::default()), text.next(Locale::default()).unwrap());
+    assert!(said.contains("sessão 3055 do usuário espelho (programa: erp-noturno)"), "{said}");
+    assert!(next.contains("SELECT pg_terminate_backend(3055);"), "{next}");
+}
+
+#[test]
+fn an_alarm_about_a_single_row_names_it() {
+    for (count, expected) in [(1, Some("stock CAN-01/3")), (2, None)] {
+        let mut store = store("a");
+        store.rows = vec![rows(RowState::Doubtful, "unprovable", count, 5)];
+        let alarm = decide(&seen(vec![store])).alarms.remove(0);
+        assert_eq!(alarm.row.as_deref(), expected);
+    }
+}

@@ -210,18 +210,19 @@ pub fn verdicts_after_refusal(rows: &[TierIntent], refused: &RefusedStep) -> Vec
     rows.iter().map(verdict).collect()
 }
 
-/// The words for a price that a guard holds.
-pub fn held_message(held: &PriceHeld, price: Decimal) -> Message {
+/// The words for the price of a SKU that a guard holds.
+pub fn held_message(sku: &str, held: &PriceHeld, price: Decimal) -> Message {
     let price = Arg::Money(price);
     match held {
-        PriceHeld::Zero => Message::new("price_zero", text!("push-price-zero")),
+        PriceHeld::Zero => Message::new("price_zero", text!("push-price-zero-of", sku = sku)),
         PriceHeld::BelowFloor(floor) => {
             let floor = Arg::Money(*floor);
-            Message::new("price_floor", text!("push-price-floor", price = price, floor = floor))
+            Message::new("price_floor", text!("push-price-floor-of", sku = sku, price = price, floor = floor))
         }
         PriceHeld::Jumps(percent) => {
             let percent = Arg::Quantity(*percent);
-            Message::new("price_jump", text!("push-price-jump", price = price, percent = percent))
+            let text = text!("push-price-jump-of", sku = sku, price = price, percent = percent);
+            Message::new("price_jump", text)
         }
     }
 }
@@ -526,5 +527,21 @@ mod tests {
         );
         assert_eq!(merged(&[tier(2, 9)], &[], false)[1], (2, "9".to_owned()), "in order");
         assert_eq!(merged(&[], &[], false), of(&[(1, "10"), (5, "9"), (10, "8")]));
+    }
+
+    #[test]
+    fn what_a_guard_holds_names_the_product_and_the_price() {
+        let locale = espelho_model::text::Locale::default();
+        for (held, expected) in [
+            (PriceHeld::Zero, "O preço de CAN-01 seria zero."),
+            (PriceHeld::BelowFloor(number("2")), "O preço de CAN-01, R$ 0,05, está abaixo do piso R$ 2,00."),
+            (
+                PriceHeld::Jumps(number("-99.9")),
+                "O preço de CAN-01 mudaria -99,9 % de uma vez, para R$ 0,05.",
+            ),
+        ] {
+            let said = held_message("CAN-01", &held, number("0.05")).text.message(locale);
+            assert_eq!(said.replace('\u{a0}', " "), expected);
+        }
     }
 }

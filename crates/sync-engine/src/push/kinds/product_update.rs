@@ -106,11 +106,12 @@ fn held_by_guards(
     detail: &ProductDetail,
 ) -> Option<Message> {
     let options = services.options;
-    let floor = options.floors.get(cx.command.key.trim()).copied();
+    let sku = cx.command.key.trim();
+    let floor = options.floors.get(sku).copied();
     let modes = [mode_of(detail), mode_after(&cx.data, detail)];
     let (held, price) = held_by_mode_guard(&options.guards, floor, modes, &current_tiers(detail))?;
     let may_pass = held != PriceHeld::Zero && cx.is_released;
-    (!may_pass).then(|| held_message(&held, price))
+    (!may_pass).then(|| held_message(sku, &held, price))
 }
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
