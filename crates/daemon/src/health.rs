@@ -35,6 +35,8 @@ pub(crate) struct StoreHealth {
 pub(crate) struct WebhookHealth {
     /// When the last delivery came.
     pub heard_at: Option<DateTime<Utc>>,
+    /// When the last test delivery came.
+    pub test_heard_at: Option<DateTime<Utc>>,
     /// Changes since then that sweeps found and an event should have reported.
     pub missed: u64,
     /// Since when deliveries are proved to be missing.

@@ -3,6 +3,20 @@
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
 use serde::Serializer;
 
+/// Clocks of machines that share a database may differ by this much; a larger difference is an alarm of its own.
+const CLOCKS_DIFFER: TimeDelta = TimeDelta::seconds(60);
+
+/// Tells whether a recorded time lies in the future: the clock was ahead when it was recorded, and has been corrected
+/// since. Such a record proves nothing about now.
+pub fn is_future(then: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    then - now > CLOCKS_DIFFER
+}
+
+/// Returns a recorded time if it does not lie in the future.
+pub fn past(then: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    then.filter(|then| !is_future(*then, now))
+}
+
 /// Reads an ISO 8601 date-time into UTC, at microsecond precision.
 ///
 /// Accepts `T` or a blank between date and time, `Z`, `+00:00`, `-0300` or no offset at all, no fraction or up to
@@ -130,6 +144,20 @@ mod tests {
         {
             assert_eq!(parse_timestamp(bad, brasilia()), None, "{bad}");
         }
+    }
+
+    // withstands: F087
+    #[test]
+    fn a_time_in_the_future_is_no_record_of_the_past_and_clocks_may_differ_a_little() {
+        let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
+        for (ahead, expected) in
+            [(-86_400, true), (0, true), (5, true), (60, true), (61, false), (7_200, false)]
+        {
+            let then = now + TimeDelta::seconds(ahead);
+            assert_eq!(past(Some(then), now), expected.then_some(then), "{ahead} s");
+            assert_eq!(is_future(then, now), !expected, "{ahead} s");
+        }
+        assert_eq!(past(None, now), None);
     }
 
     proptest! {

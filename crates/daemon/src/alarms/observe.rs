@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
-use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
+use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text, time::past};
 use espelho_store::{
     AlarmRow, DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store,
     StoreProof, SweepOverview,
@@ -19,6 +19,7 @@ use espelho_sync_engine::plan::{
         Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
     },
     silence::was_proved,
+    webhook_news::as_known,
 };
 use tokio::task::JoinHandle;
 
@@ -149,7 +150,7 @@ impl Facts {
         let stores = shown.iter().map(|shown| {
             let mut seen = self.of_store(shown, at);
             if let Some(health) = health.get(&shown.key) {
-                add_health(&mut seen, shown, health, &self.read);
+                add_health(&mut seen, shown, health, &self.read, at);
             }
             if let Some((contact, ahead)) = contacts.get(&shown.key) {
                 add_contact(&mut seen, shown, contact, *ahead, at);
@@ -160,7 +161,7 @@ impl Facts {
         Observations {
             at,
             service: ServiceSeen::Running,
-            written_at: database.written_at,
+            written_at: past(database.written_at, at),
             database: database.trouble,
             schema_defects: Arc::clone(&self.read.schema),
             free_bytes: live.free_bytes(),
@@ -376,7 +377,7 @@ fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) 
         succeeded_at: records
             .iter()
             .find(|record| record.kind == kind)
-            .and_then(|record| record.succeeded_at),
+            .and_then(|record| past(record.succeeded_at, at)),
     };
     sweep_periods(shown, swept, at).into_iter().map(seen).collect()
 }
@@ -391,7 +392,13 @@ fn deadlines_of(due: &DueDeadlines) -> Deadlines {
 }
 
 /// Adds the state that the store's task reports.
-fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, read: &Read) {
+fn add_health(
+    seen: &mut StoreSeen,
+    shown: &ShownStore,
+    health: &StoreHealth,
+    read: &Read,
+    at: DateTime<Utc>,
+) {
     let is_held = matches!(seen.owner, Owner::Elsewhere);
     let problem = health.problem.clone();
     seen.owner = match (health.held_since, is_held) {
@@ -404,8 +411,9 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
     }
     let Some(address) = &shown.webhook_address else { return };
     let kept = read.progress.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());
-    let heard = health.webhook.and_then(|webhook| webhook.heard_at);
-    let silence = match (health.webhook, kept.filter(|_| health.is_held())) {
+    let kept = kept.map(|watch| as_known(watch, at));
+    let heard = past(health.webhook.and_then(|webhook| webhook.heard_at), at);
+    let silence = match (health.webhook, kept.as_ref().filter(|_| health.is_held())) {
         (Some(webhook), _) => webhook.silent_since.map(|since| (since, webhook.missed)),
         // What was proved before a restart stands until the work on the store has read it.
         (None, Some(watch)) => {
@@ -414,7 +422,7 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
         (None, None) => None,
     };
     seen.webhook = Some(WebhookSeen {
-        heard_at: heard.max(kept.and_then(|watch| watch.heard_at)),
+        heard_at: heard.max(kept.as_ref().and_then(|watch| watch.heard_at)),
         silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
         is_open: health.webhook.is_some_and(|webhook| webhook.is_open),
         elsewhere: health.webhook_elsewhere.clone(),
@@ -430,7 +438,7 @@ fn add_contact(
     ahead: Option<i64>,
     at: DateTime<Utc>,
 ) {
-    seen.answered_at = contact.answered_at;
+    seen.answered_at = past(contact.answered_at, at);
     seen.ahead_seconds = ahead;
     seen.contact = contact.transport().and_then(|trouble| {
         let kind = match trouble.kind {

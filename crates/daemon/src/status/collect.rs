@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, time::past};
 use espelho_store::{Error, Overview, Store, TableState, TableStates};
 
 use super::{
@@ -83,10 +83,15 @@ pub(crate) async fn collect(
         let mut snapshot = of_store(key.to_string(), overview, tables, held, at);
         if let Some(live) = live {
             live.add(key, *per_minute, health.get(key), &mut snapshot);
+            snapshot.answered_at = past(snapshot.answered_at, at);
         }
         let open = counted.open_orders.get(name).copied().unwrap_or_default();
         let swept = swept.remove(name).unwrap_or_default();
         snapshot.sweeps = sweeps::of_store(&snapshot, *per_minute, plan, (&swept, open), at);
+        let arriving = health.get(key).and_then(|health| health.webhook);
+        if let (Some(webhook), Some(arriving)) = (&mut snapshot.sweeps.webhook, arriving) {
+            webhook.note_heard(&arriving, at);
+        }
         snapshot.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
         snapshot.resources = resources::of_store(&snapshot, &swept.audits, open, at);
         snapshot.counted_at = counted.states.counted_at;
@@ -139,8 +144,11 @@ fn of_store(
         holder: overview.holder.map(|(owner, since)| Holder { owner, since, held }),
         ours: None,
         last_run: overview.last_run,
-        last_success: overview.last_success,
-        tables: tables.to_vec(),
+        last_success: past(overview.last_success, at),
+        tables: tables
+            .iter()
+            .map(|table| TableState { last_mirrored: past(table.last_mirrored, at), ..table.clone() })
+            .collect(),
         counted_at: None,
         failures: overview.failures,
         inbox: Inbox { backlog: overview.backlog.map_or(0, |(rows, _)| rows), oldest_age_seconds },

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
     text::{Arg, Locale, words},
+    time::is_future,
 };
 use espelho_store::AuditRecord;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ fn row(
     let swept = swept.and_then(|row| row.last_success);
     let last_success = swept.max(store.last_success.filter(|_| kind.in_runs));
     let failures = store.failures.iter().filter(|failures| failures.entity == kind.entity);
-    let audit = audits.iter().find(|audit| audit.resource == kind.name);
+    let audit = audits.iter().find(|audit| audit.resource == kind.name && !is_future(audit.at, at));
     ResourceRow {
         resource: kind.name.to_owned(),
         local: if kind.name == OPEN { open } else { live() },

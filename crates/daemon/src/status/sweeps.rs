@@ -6,15 +6,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     text,
     text::{Language, Locale, words},
+    time::{is_future, past},
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
     plan::load::{StoreSize, fits, load},
     plan::schedule::Sweep,
+    plan::webhook_news::as_known,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{ShownStore, StoreSnapshot, SweepPlan, columns, columns::wrapped};
+use crate::health::WebhookHealth;
 
 /// Formats calls a minute: `1,5`, `1.5`.
 pub(crate) fn rate(per_minute: f64, locale: Locale) -> String {
@@ -76,7 +79,27 @@ pub(crate) struct Webhook {
     pub other_login_at: Option<DateTime<Utc>>,
 }
 
-/// Combines what is known about a store's sweeps; the snapshot's tables tell how much the store has.
+impl SweepRow {
+    /// Adds a success that the sweep's record does not have.
+    fn with_success(mut self, at: Option<DateTime<Utc>>) -> Self {
+        if at > self.last_success {
+            let period = TimeDelta::from_std(Duration::from_secs(self.every_seconds)).unwrap_or_default();
+            (self.last_success, self.next_due) = (at, at.map(|at| at + period));
+        }
+        self
+    }
+}
+
+impl Webhook {
+    /// Adds what the running service has heard: the record is written once a minute.
+    pub(super) fn note_heard(&mut self, arriving: &WebhookHealth, at: DateTime<Utc>) {
+        self.heard_at = self.heard_at.max(past(arriving.heard_at, at));
+        self.test_heard_at = self.test_heard_at.max(past(arriving.test_heard_at, at));
+    }
+}
+
+/// Combines what is known about a store's sweeps; the snapshot's tables tell how much the store has. What a clock that
+/// was ahead has recorded is not known: its times lie in the future.
 pub(super) fn of_store(
     store: &StoreSnapshot,
     per_minute: u32,
@@ -90,14 +113,23 @@ pub(super) fn of_store(
     let row_of = |load: &espelho_sync_engine::plan::load::SweepLoad| {
         let name = load.sweep.as_str();
         let record = overview.sweeps.iter().find(|record| record.kind == name);
-        row(load.sweep, load.every, load.is_stretched, load.per_minute, record)
+        let row = row(load.sweep, load.every, load.is_stretched, load.per_minute, record, at);
+        // The tests of a start and of a suspicion are no sweep's.
+        let watch = overview.watch.as_ref().filter(|watch| watch.problem.is_none());
+        match load.sweep {
+            Sweep::WebhookTest => row.with_success(past(watch.and_then(|watch| watch.tested_at), at)),
+            _ => row,
+        }
     };
     Sweeps {
         rows: loads.iter().filter(|load| is_run(load.sweep)).map(row_of).collect(),
         requests_per_minute: loads.iter().map(|load| load.per_minute).sum(),
         fits: fits(&loads, per_minute),
-        remote: overview.counts.iter().map(remote).collect(),
-        webhook: plan.receives.then(|| overview.watch.as_ref().map(webhook).unwrap_or_default()),
+        remote: overview.counts.iter().filter(|count| !is_future(count.at, at)).map(remote).collect(),
+        webhook: plan.receives.then(|| {
+            let watch = overview.watch.as_ref().map(|watch| as_known(watch, at));
+            watch.as_ref().map(webhook).unwrap_or_default()
+        }),
     }
 }
 
@@ -120,8 +152,9 @@ fn row(
     stretched: bool,
     per_minute: f64,
     record: Option<&SweepRecord>,
+    at: DateTime<Utc>,
 ) -> SweepRow {
-    let last_success = record.and_then(|record| record.succeeded_at);
+    let last_success = past(record.and_then(|record| record.succeeded_at), at);
     let every_seconds = every.as_secs();
     let period = TimeDelta::from_std(every).unwrap_or_default();
     SweepRow {
@@ -214,6 +247,35 @@ pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) ->
 mod tests {
     use super::*;
     use crate::status::specimen;
+
+    // withstands: F087
+    #[test]
+    fn times_in_the_future_are_shown_as_unknown_and_what_is_heard_counts_before_it_is_on_record() {
+        let (at, intervals) = (specimen::at, crate::config::Installation::default().schedule.intervals());
+        let plan = SweepPlan { receives: true, intervals };
+        for (then, is_known) in [(59, true), (61, true), (180, false)] {
+            let overview = SweepOverview {
+                sweeps: vec![SweepRecord {
+                    kind: "enums".into(),
+                    started_at: at(then),
+                    succeeded_at: Some(at(then)),
+                    problem: None,
+                }],
+                counts: vec![RemoteCount { kind: "orders".into(), remote: 61, local: 61, at: at(then) }],
+                watch: Some(WebhookWatch { heard_at: Some(at(then)), ..WebhookWatch::default() }),
+                ..SweepOverview::default()
+            };
+            let mut sweeps = of_store(&specimen::store("a"), 300, &plan, (&overview, 0), at(60));
+            let row = sweeps.rows.iter().find(|row| row.sweep == "enums").unwrap();
+            let known = [row.last_success.is_some(), row.next_due.is_some(), !sweeps.remote.is_empty()];
+            assert_eq!(known, [is_known; 3], "minute {then}");
+            let webhook = sweeps.webhook.as_mut().unwrap();
+            assert_eq!(webhook.heard_at.is_some(), is_known, "minute {then}");
+            let arriving = WebhookHealth { heard_at: Some(at(then + 1)), ..WebhookHealth::default() };
+            webhook.note_heard(&arriving, at(then + 1));
+            assert_eq!(webhook.heard_at, Some(at(then + 1)));
+        }
+    }
 
     #[test]
     fn the_table_names_each_sweep_with_its_pace_and_fits_the_page() {

@@ -114,6 +114,9 @@ pub struct WebhookWatch {
     pub other_login_at: Option<DateTime<Utc>>,
     /// Whether deliveries are proved to be lost; not recorded: it follows from the rest.
     pub silent: bool,
+    /// When the oldest test delivery of this owner was requested that no delivery has followed; not recorded: a
+    /// restart may have lost the delivery itself.
+    pub unanswered_since: Option<DateTime<Utc>>,
 }
 
 /// An enum value of the marketplace.
@@ -238,6 +241,7 @@ fn watch(row: &Row) -> Result<WebhookWatch, Error> {
         problem: row.optional_text(6)?,
         other_login_at: row.optional_time(7)?,
         silent: false,
+        unanswered_since: None,
     })
 }
 

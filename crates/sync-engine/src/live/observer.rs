@@ -52,6 +52,8 @@ pub trait Observer: Send + Sync {
 pub struct WebhookNews {
     /// When the last delivery arrived.
     pub heard_at: Option<DateTime<Utc>>,
+    /// When the last test delivery arrived.
+    pub test_heard_at: Option<DateTime<Utc>>,
     /// Changes that sweeps have found since then and that an event should have reported.
     pub missed: u64,
     /// Since when it is proved that none arrives.

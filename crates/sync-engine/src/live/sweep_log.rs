@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::plan::schedule::Sweep;
 use chrono::{DateTime, Utc};
+use espelho_model::time::past;
 use espelho_store::SweepRecord;
 
 /// The remembered state of all sweeps.
@@ -24,12 +25,13 @@ pub(super) enum Outcome {
 }
 
 impl SweepLog {
-    /// Returns the log that an earlier owner has written; it knows nothing of sweeps that no longer exist.
-    pub(super) fn of_records(records: Vec<SweepRecord>) -> Self {
+    /// Returns the log that an earlier owner has written; it knows nothing of sweeps that no longer exist, nor of
+    /// successes in the future.
+    pub(super) fn of_records(records: Vec<SweepRecord>, now: DateTime<Utc>) -> Self {
         let mut log = Self::default();
         for record in records {
             let sweep = Sweep::ALL.into_iter().find(|sweep| sweep.as_str() == record.kind);
-            log.succeeded.extend(sweep.zip(record.succeeded_at));
+            log.succeeded.extend(sweep.zip(past(record.succeeded_at, now)));
         }
         log
     }
@@ -86,8 +88,9 @@ mod tests {
 
     #[test]
     fn what_was_written_is_remembered_without_sweeps_that_nobody_knows() {
-        let records = [record("counts", Some(5)), record("media", None), record("teleports", Some(7))];
-        let log = SweepLog::of_records(records.to_vec());
+        let (unknown, future) = (record("teleports", Some(7)), record("profile", Some(7_200)));
+        let records = [record("counts", Some(5)), record("media", None), unknown, future];
+        let log = SweepLog::of_records(records.to_vec(), at(9));
         assert_eq!(log.succeeded(), HashMap::from([(Sweep::Counts, at(5))]));
         assert!(log.failing().is_empty());
     }
@@ -110,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_failure_keeps_the_time_of_the_last_success() {
-        let mut log = SweepLog::of_records(vec![record("counts", Some(5))]);
+        let mut log = SweepLog::of_records(vec![record("counts", Some(5))], at(9));
         log.note(Sweep::Counts, at(9), Outcome::Failed("down".to_owned()));
         let unwritten = log.take_unwritten();
         let expected =

@@ -58,11 +58,11 @@ impl<'c> SweepRecord<'c> {
     /// Loads the recorded state.
     pub(super) async fn remember(&self) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let log = SweepLog::of_records(store.runs().sweeps(key).await?);
+        let log = SweepLog::of_records(store.runs().sweeps(key).await?, self.context.clock.now());
         let watch = store.runs().webhook_watch(key).await?;
         log.succeeded().into_iter().for_each(|(sweep, at)| self.observer.swept(sweep, at));
         *self.log() = log;
-        self.watch.remember(watch);
+        self.watch.remember(&watch);
         Ok(())
     }
 

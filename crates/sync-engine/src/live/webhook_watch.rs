@@ -8,14 +8,16 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::watch;
+use espelho_model::{time::is_future, watch};
 use espelho_store::WebhookWatch as Watch;
+use futures_util::future::join;
 use tokio::sync::Notify;
 
 use super::observer::{Observer, WebhookNews};
 use crate::{
     Error, Refusal, RoundTrip, StoreContext,
     plan::{
+        schedule::{Sweep, first_test},
         silence::{silence, was_open, was_proved},
         webhook_news,
     },
@@ -24,6 +26,9 @@ use crate::{
 
 /// How often a suspicion is checked.
 const EVERY: Duration = Duration::from_secs(3);
+/// How soon the test of a start is requested again if it could not be, and how seldom in the end.
+const FIRST_TEST_RETRY: Duration = Duration::from_secs(10);
+const LONGEST_RETRY: Duration = Duration::from_secs(300);
 /// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
 const ROUND_TRIP: Duration = Duration::from_secs(4);
 /// How often its arrival is checked.
@@ -68,11 +73,13 @@ impl<'c> WebhookWatch<'c> {
     }
 
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.
-    pub(super) fn remember(&self, recorded: Watch) {
+    pub(super) fn remember(&self, recorded: &Watch) {
         let now = self.context.clock.now();
         let silence = {
             let mut state = self.state();
-            let mut watch = webhook_news::resumed(recorded, &state.watch);
+            let known = webhook_news::as_known(recorded, now);
+            state.is_unwritten |= known != *recorded;
+            let mut watch = webhook_news::resumed(known, &state.watch);
             watch.silent = was_proved(&watch);
             state.was_open = was_open(&watch, now);
             state.watch = watch;
@@ -105,12 +112,47 @@ impl<'c> WebhookWatch<'c> {
 
     /// Records an arrived delivery.
     pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
-        self.change(|watch| webhook_news::heard(watch, at, is_test));
+        let now = self.context.clock.now();
+        // It came before the clock was set back, nobody knows when: it proves nothing.
+        if is_future(at, now) {
+            return;
+        }
+        self.change(|watch| webhook_news::heard(watch, at.min(now), is_test));
         self.report(None);
     }
 
-    /// Settles every suspicion until the work stops.
+    /// Requests the start's test, and settles every suspicion until the work stops.
     pub(super) async fn run(&self) -> Result<(), Error> {
+        // Boxed: it is over soon, and thousands of stores wait here.
+        let ((), settled) = join(Box::pin(self.test_after_start()), self.settle_suspicions()).await;
+        settled
+    }
+
+    /// Requests a test delivery soon after the start, whatever the store has to catch up with.
+    async fn test_after_start(&self) {
+        let clock = &self.context.clock;
+        let (begun, mut wait) = (clock.now(), first_test(&self.context.key));
+        if !self.receives {
+            return;
+        }
+        loop {
+            tokio::select! {
+                () = clock.sleep(wait) => (),
+                () = self.context.stop.cancelled() => return,
+            }
+            if self.state().watch.tested_at.is_some_and(|tested| tested >= begun) {
+                return;
+            }
+            // A marketplace in trouble proves nothing about its webhooks.
+            if !self.context.client.metrics().is_lost() && self.request_test().await.is_ok() {
+                self.observer.swept(Sweep::WebhookTest, clock.now());
+                return;
+            }
+            wait = LONGEST_RETRY.min(FIRST_TEST_RETRY.max(wait * 2));
+        }
+    }
+
+    async fn settle_suspicions(&self) -> Result<(), Error> {
         while !self.is_stopping() {
             let waiting = watch::idle();
             tokio::select! {
@@ -200,7 +242,8 @@ impl<'c> WebhookWatch<'c> {
             let mut state = self.state();
             let is_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
             state.was_open = is_open;
-            WebhookNews { heard_at: state.watch.heard_at, missed: state.watch.missed, silent_since, is_open }
+            let Watch { heard_at, test_heard_at, missed, .. } = state.watch;
+            WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open }
         };
         self.observer.webhook(news);
     }
@@ -211,8 +254,12 @@ impl<'c> WebhookWatch<'c> {
         state.is_unwritten = true;
     }
 
+    /// Returns the state without what a clock that was ahead has recorded.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_future = webhook_news::forget_future(&mut state.watch, self.context.clock.now());
+        state.is_unwritten |= has_future;
+        state
     }
 
     fn is_stopping(&self) -> bool {

@@ -117,10 +117,11 @@ impl Cadence {
 const FAR: TimeDelta = TimeDelta::days(366);
 /// When a failed sweep is retried, if its own time is later.
 const AFTER_FAILURE: Duration = Duration::from_secs(300);
-/// The wait after a start before the webhook is tested: its first login may have registered another address.
-const FIRST_TEST: Duration = Duration::from_secs(60);
-/// First tests are spread over this time after that, by the store's name: thousands of stores may start at once.
-const TESTS_SPREAD: Duration = Duration::from_secs(60);
+/// The wait after a start before the webhook is tested: the first login may register another address.
+const FIRST_TEST: Duration = Duration::from_secs(5);
+/// First tests are spread over this time after that, by the store's name: thousands of stores may start at once. A test
+/// that does not come is still proved within a minute of the start.
+const TESTS_SPREAD: Duration = Duration::from_secs(30);
 /// One sweep's share of the budget, as a divisor.
 pub const SHARE: u64 = 3;
 
@@ -128,6 +129,18 @@ pub const SHARE: u64 = 3;
 /// uses its share of the budget and no more.
 pub fn stretched(requests: u64, per_minute: u32) -> Duration {
     Duration::from_secs_f64((requests * SHARE) as f64 * 60.0 / f64::from(per_minute.max(1)))
+}
+
+/// Returns how long after each start a store's webhook is tested, whenever the last test was: what it proved may have
+/// ended with the change that the start was for.
+pub fn first_test(store: &StoreKey) -> Duration {
+    FIRST_TEST + TESTS_SPREAD.mul_f64(lot(store, Sweep::WebhookTest) as f64 / 1_000.0)
+}
+
+/// Returns a number below 1,000 that spreads what many stores do.
+fn lot(store: &StoreKey, sweep: Sweep) -> u64 {
+    let name = format!("{store}/{}", sweep.as_str());
+    ContentHash::of(name.as_bytes()).as_i64().unsigned_abs() % 1_000
 }
 
 /// How often each sweep runs.
@@ -186,22 +199,17 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A sweep that has succeeded before keeps its time; all others are due at once. The webhook test follows each
-    /// start after a short wait, whenever the last one was: what it proved may have ended with the change that the
-    /// start was for. Each store has its own pace, up to a tenth slower than configured, so that a thousand stores do
-    /// not call in step.
+    /// A sweep that has succeeded before keeps its time; all others are due at once. The webhook is tested at each
+    /// start anyway ([`first_test`]), so its sweep is due an interval later. Each store has its own pace, up to a tenth
+    /// slower than configured, so that a thousand stores do not call in step.
     pub fn new(
         intervals: &Intervals,
         store: &StoreKey,
         now: Moment,
         succeeded: &HashMap<Sweep, DateTime<Utc>>,
     ) -> Self {
-        let lot = |sweep: Sweep| {
-            let name = format!("{store}/{}", sweep.as_str());
-            ContentHash::of(name.as_bytes()).as_i64().unsigned_abs() % 1_000
-        };
         let paced = |sweep: Sweep| {
-            let lot = lot(sweep);
+            let lot = lot(store, sweep);
             match intervals.of(sweep) {
                 Cadence::Every(every) => Cadence::Every(*every + every.mul_f64(lot as f64 / 10_000.0)),
                 at @ Cadence::At(_) => at.clone(),
@@ -211,10 +219,7 @@ impl Schedule {
         let due = Sweep::ALL.map(|sweep| {
             now.monotonic
                 + match succeeded.get(&sweep) {
-                    _ if sweep == Sweep::WebhookTest => {
-                        let first = FIRST_TEST + TESTS_SPREAD.mul_f64(lot(sweep) as f64 / 1_000.0);
-                        first.min(cadences[sweep as usize].period(now.wall))
-                    }
+                    _ if sweep == Sweep::WebhookTest => cadences[sweep as usize].period(now.wall),
                     Some(last) => cadences[sweep as usize].due_in(*last, now.wall),
                     None => Duration::ZERO,
                 }

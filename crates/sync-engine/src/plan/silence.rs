@@ -7,6 +7,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::WebhookWatch;
 
+use super::webhook_news::as_known;
+
 /// How long a delivery may be under way.
 const GRACE: TimeDelta = TimeDelta::seconds(5);
 /// A test delivery arrives within this time.
@@ -31,18 +33,19 @@ pub struct Silence {
 
 const NONE: Silence = Silence { proved_since: None, asks: false, is_suspected: false };
 
-/// Decides what a watch means at this time.
+/// Decides what a watch means at this time. The oldest test that no delivery followed is the evidence, however often a
+/// newer one was requested; the newest says when to ask again.
 pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
+    let watch = &as_known(watch, now);
     let unheard = |since: &DateTime<Utc>| watch.heard_at.is_none_or(|heard| heard < *since);
     let missed = watch.missed_since.filter(unheard);
     let tested = watch.tested_at.filter(unheard);
-    let Some(since) = missed.into_iter().chain(tested).min() else { return NONE };
+    let unanswered = watch.unanswered_since.filter(unheard);
+    let Some(since) = missed.into_iter().chain(tested).chain(unanswered).min() else { return NONE };
     let last_asked = watch.tested_at.filter(|tested| *tested >= since);
-    let proved = match (last_asked, &watch.problem) {
-        (Some(asked), None) => unheard(&asked) && now - asked >= ARRIVES,
-        (Some(_), Some(_)) => watch.missed >= MANY && now - since >= RETRIED,
-        (None, _) => false,
-    };
+    let is_unanswered = unanswered.is_some_and(|asked| now - asked >= ARRIVES);
+    let is_refused = last_asked.is_some() && watch.problem.is_some();
+    let proved = is_unanswered || (is_refused && watch.missed >= MANY && now - since >= RETRIED);
     // The proof stands between two tests: the test that was just requested has not arrived either.
     let stands = watch.silent && unheard(&since);
     let asks = last_asked.map_or(now - since >= GRACE, |asked| now - asked >= AGAIN);
@@ -81,6 +84,7 @@ mod tests {
             missed_since: (missed > 0).then(|| at(since)),
             heard_at: heard.map(at),
             tested_at: tested.map(at),
+            unanswered_since: tested.map(at),
             ..WebhookWatch::default()
         }
     }
@@ -106,6 +110,9 @@ mod tests {
             (1, 60, Some(80), Some(70), false, false, "it came"),
             (0, 0, Some(50), Some(70), true, true, "the daily test did not come"),
             (0, 0, Some(80), Some(70), false, false, "the daily test came"),
+            (0, 0, Some(7_300), Some(70), true, true, "a delivery of the future is none"),
+            (1, 7_300, Some(50), None, false, false, "a change of the future was missed at some time"),
+            (0, 0, Some(7_300), Some(7_290), false, false, "a test of the future came"),
         ] {
             assert_eq!(check(&watch(missed, since, heard, tested)), (proved, asks), "{why}");
         }
@@ -115,9 +122,36 @@ mod tests {
     fn where_the_test_is_refused_many_changes_prove_it() {
         let refused = |missed, since| {
             let problem = Some("404".to_owned());
-            check(&WebhookWatch { problem, ..watch(missed, since, None, Some(90)) }).0
+            let unanswered_since = None;
+            check(&WebhookWatch { problem, unanswered_since, ..watch(missed, since, None, Some(90)) }).0
         };
         assert!(refused(3, 25) && !refused(2, 25) && !refused(3, 26));
+    }
+
+    // withstands: F050
+    #[test]
+    fn asking_again_does_not_put_the_proof_off() {
+        let asked_for = |unanswered: i64, tested: i64, heard: Option<i64>| {
+            check(&WebhookWatch {
+                unanswered_since: Some(at(unanswered)),
+                ..watch(0, 0, heard, Some(tested))
+            })
+        };
+        for (unanswered, tested, heard, expected, why) in [
+            (85, 99, None, (true, false), "the first of them did not come"),
+            (86, 99, None, (false, false), "it may be under way"),
+            (20, 99, Some(10), (true, false), "thirty of them did not come"),
+            (20, 99, Some(30), (false, false), "a delivery came after the first"),
+            (85, 99, Some(99), (false, false), "the last one came"),
+        ] {
+            assert_eq!(asked_for(unanswered, tested, heard), expected, "{why}");
+        }
+        let again = WebhookWatch { unanswered_since: Some(at(20)), ..watch(0, 0, None, Some(99)) };
+        assert_eq!(silence(&again, at(100)).proved_since, Some(at(20)), "since the first of them");
+        let refused = WebhookWatch { problem: Some("404".to_owned()), ..watch(0, 0, None, Some(85)) };
+        assert!(check(&refused).0, "a refusal does not withdraw the test before it");
+        let before_the_start = WebhookWatch { unanswered_since: None, ..watch(0, 0, None, Some(20)) };
+        assert_eq!(check(&before_the_start), (false, true), "a restart may have lost the delivery");
     }
 
     #[test]

@@ -1,7 +1,36 @@
 //! What a webhook watch remembers of deliveries, of changes that none reported, and of test deliveries.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::time::{is_future, past};
 use espelho_store::WebhookWatch;
+
+/// Forgets what a clock that was ahead has recorded, after its correction: deliveries and answered tests of the future
+/// prove nothing; what was missed, and a test that no delivery followed, count from now on. Returns whether there was
+/// any.
+pub fn forget_future(watch: &mut WebhookWatch, now: DateTime<Utc>) -> bool {
+    let known = as_known(watch, now);
+    let has_future = known != *watch;
+    *watch = known;
+    has_future
+}
+
+/// Returns what a watch proves at this time, without the future: see [`forget_future`].
+pub fn as_known(watch: &WebhookWatch, now: DateTime<Utc>) -> WebhookWatch {
+    let is_followed = |since: DateTime<Utc>| watch.heard_at.is_some_and(|heard| heard >= since);
+    let from_now = |since: Option<DateTime<Utc>>| match since {
+        Some(since) if is_future(since, now) => (!is_followed(since)).then_some(now),
+        since => since,
+    };
+    WebhookWatch {
+        heard_at: past(watch.heard_at, now),
+        test_heard_at: past(watch.test_heard_at, now),
+        missed_since: from_now(watch.missed_since),
+        tested_at: from_now(watch.tested_at),
+        unanswered_since: from_now(watch.unanswered_since),
+        other_login_at: past(watch.other_login_at, now),
+        ..watch.clone()
+    }
+}
 
 /// Records that a sweep found a change that no delivery reported.
 pub fn missed(watch: &mut WebhookWatch, now: DateTime<Utc>) {
@@ -11,7 +40,8 @@ pub fn missed(watch: &mut WebhookWatch, now: DateTime<Utc>) {
 
 /// Tells whether deliveries tell of changes: one came within a day, and no change was found that none had told.
 pub fn tells_of_changes(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
-    watch.missed_since.is_none() && watch.heard_at.is_some_and(|heard| now - heard < TimeDelta::days(1))
+    let heard = past(watch.heard_at, now);
+    watch.missed_since.is_none() && heard.is_some_and(|heard| now - heard < TimeDelta::days(1))
 }
 
 /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
@@ -30,8 +60,11 @@ pub fn heard(watch: &mut WebhookWatch, at: DateTime<Utc>, is_test: bool) {
     watch.silent = false;
 }
 
-/// Records that a test delivery was requested, or why it could not be.
+/// Records that a test delivery was requested, or why it could not be. An earlier test that no delivery has followed
+/// stays the evidence: whoever asks again does not begin the wait anew.
 pub fn tested(watch: &mut WebhookWatch, at: DateTime<Utc>, problem: Option<String>) {
+    let earlier = watch.unanswered_since.filter(|since| watch.heard_at.is_none_or(|heard| heard < *since));
+    watch.unanswered_since = earlier.or_else(|| problem.is_none().then_some(at));
     (watch.tested_at, watch.problem) = (Some(at), problem);
 }
 
@@ -44,10 +77,11 @@ pub fn judged(watch: &mut WebhookWatch, proved_since: Option<DateTime<Utc>>) -> 
     is_news
 }
 
-/// Adds to an earlier owner's record what was heard before it was read.
+/// Adds to an earlier owner's record what was heard, and which test was requested, before it was read.
 pub fn resumed(mut recorded: WebhookWatch, begun: &WebhookWatch) -> WebhookWatch {
     begun.heard_at.into_iter().for_each(|at| heard(&mut recorded, at, false));
     begun.test_heard_at.into_iter().for_each(|at| heard(&mut recorded, at, true));
+    recorded.unanswered_since = begun.unanswered_since;
     recorded
 }
 
@@ -62,6 +96,71 @@ mod tests {
 
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
+    }
+
+    // withstands: F087
+    #[test]
+    fn what_a_clock_that_was_ahead_has_recorded_proves_nothing_after_its_correction() {
+        const AHEAD: i64 = 7_200;
+        let watch = |heard: Option<i64>, missed: Option<i64>, tested: Option<i64>| WebhookWatch {
+            heard_at: heard.map(at),
+            test_heard_at: heard.map(at),
+            missed: u64::from(missed.is_some()),
+            missed_since: missed.map(at),
+            tested_at: tested.map(at),
+            unanswered_since: tested.map(at),
+            ..WebhookWatch::default()
+        };
+        for (recorded, known, why) in [
+            (watch(Some(90), Some(95), Some(96)), watch(Some(90), Some(95), Some(96)), "all of it is past"),
+            (watch(Some(103), None, None), watch(Some(103), None, None), "another machine's clock"),
+            (watch(Some(AHEAD), None, None), watch(None, None, None), "nobody knows when it was heard"),
+            (watch(Some(AHEAD), None, Some(AHEAD - 1)), watch(None, None, None), "the test was answered"),
+            (watch(Some(90), None, Some(AHEAD)), watch(Some(90), None, Some(100)), "it was not answered"),
+            (
+                watch(Some(AHEAD), None, Some(99)),
+                watch(None, None, Some(99)),
+                "it was asked for after the correction",
+            ),
+            (watch(None, Some(AHEAD), None), watch(None, Some(100), None), "a change was missed"),
+        ] {
+            assert_eq!(as_known(&recorded, at(100)), known, "{why}");
+            let mut kept = recorded.clone();
+            assert_eq!(forget_future(&mut kept, at(100)), recorded != known, "{why}");
+            assert_eq!(kept, known, "{why}");
+        }
+        let mut watch = watch(Some(AHEAD), None, None);
+        assert!(!tells_of_changes(&watch, at(100)), "a delivery of the future says nothing of changes");
+        forget_future(&mut watch, at(100));
+        heard(&mut watch, at(101), false);
+        assert_eq!(watch.heard_at, Some(at(101)), "the next delivery counts");
+    }
+
+    #[test]
+    fn a_newer_test_does_not_withdraw_one_that_no_delivery_has_followed() {
+        let refused = || Some("404".to_owned());
+        for (heard_at, tests, unanswered, why) in [
+            (None, vec![(10, None)], Some(10), "the first"),
+            (None, vec![(10, None), (18, None), (26, None)], Some(10), "the oldest"),
+            (
+                Some(12),
+                vec![(10, None), (18, None), (26, None)],
+                Some(18),
+                "the oldest since the last delivery",
+            ),
+            (None, vec![(10, refused())], None, "a refused one is under way nowhere"),
+            (None, vec![(10, refused()), (18, None)], Some(18), "the oldest that was accepted"),
+            (None, vec![(10, None), (18, refused())], Some(10), "a refusal takes nothing back"),
+        ] {
+            let mut watch = WebhookWatch::default();
+            for (second, problem) in tests {
+                if let Some(heard_at) = heard_at.filter(|heard| *heard < second) {
+                    heard(&mut watch, at(heard_at), false);
+                }
+                tested(&mut watch, at(second), problem);
+            }
+            assert_eq!(watch.unanswered_since, unanswered.map(at), "{why}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState};
+use espelho_model::{ProductId, Sku, fault, product::StockLevel, push::PushState, time::past};
 use espelho_store::{
     DatabaseTrouble, Effect, Error as StoreError, NewEffect, OpenCommand, SentLevel, StockIntent,
     UnreadableWalk,
@@ -380,7 +380,7 @@ impl<'c> StockPusher<'c> {
         let after = after.max(self.dispatch_shown_from(&level.sku).await?);
         let Some(after) = after else { return Ok(true) };
         let read_at = self.context.store.lookups().product_read_at(&self.context.key, product).await?;
-        Ok(read_at.is_some_and(|read_at| read_at > after))
+        Ok(past(read_at, now).is_some_and(|read_at| read_at > after))
     }
 
     /// Returns the time from which a reading shows the last dispatch of a SKU by a command of ours. After a start the journal

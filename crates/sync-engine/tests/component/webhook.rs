@@ -320,6 +320,18 @@ async fn a_silence_that_was_proved_stands_over_a_restart_until_a_delivery_comes(
     rig.stop().await;
 }
 
+// withstands: F050
+#[tokio::test]
+async fn a_webhook_that_is_dead_at_the_start_is_told_within_a_minute() {
+    let mut rig = mirrored().await;
+    rig.make_webhook();
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.pass(Duration::from_secs(60)).await;
+    assert!(!rig.requests(TEST).is_empty(), "a test was asked for");
+    assert!(silent_since(&outside).is_some(), "it did not come");
+    rig.stop().await;
+}
+
 #[tokio::test]
 async fn who_receives_nothing_misses_nothing_and_asks_for_no_test() {
     let mut rig = mirrored().await;

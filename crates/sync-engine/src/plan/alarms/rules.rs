@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey, text,
     text::{Arg, Text},
+    time::{is_future, past},
 };
 
 use super::{
@@ -146,7 +147,7 @@ fn database(seen: &Observations) -> Option<Alarm> {
             (Code::DatabaseReplaced, text!("alarm-database-replaced", file = &trouble.detail))
         }
     };
-    let lasts = trouble.kind.lasts() || seen.at - trouble.since >= DATABASE_LASTS;
+    let lasts = trouble.kind.lasts() || lasts(seen.at, trouble.since, DATABASE_LASTS);
     let detail = trouble.detail.clone();
     lasts.then(|| Alarm { detail, ..alarm(code, Severity::Failing, None, Some(trouble.since), text) })
 }
@@ -180,7 +181,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
     if seen.service == ServiceSeen::Running {
         for store in &seen.stores {
             let all = [&store.contact, &store.failing_routes].into_iter().flatten();
-            let mut lasting = all.filter(|trouble| seen.at - trouble.since >= LASTS);
+            let mut lasting = all.filter(|trouble| lasts(seen.at, trouble.since, LASTS));
             // An outage of everything explains each route.
             if let Some(trouble) = lasting.next() {
                 let hit = hit.entry((&store.base_url, contact_code(trouble.kind))).or_default();
@@ -304,7 +305,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
         at - resumed(activities).map_or(oldest, |resumed| oldest.max(resumed))
     };
     let reading_resumed = resumed(&[Activity::Pull]);
-    let held_since = Some(held_since).max(reading_resumed);
+    let held_since = past(Some(held_since), at).max(reading_resumed);
     let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest, &[Activity::Webhooks]) > INBOX);
     let inbox = inbox.filter(|_| !paused::holds(store, Activity::Webhooks, at)).map(|(count, oldest)| {
         (
@@ -325,7 +326,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let is_reading = !paused::holds(store, Activity::Pull, at) && store.failing_routes.is_none();
     let is_complete = store.complete_at.is_some() && is_reading;
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
-        let since = sweep.succeeded_at.max(held_since)?;
+        let since = past(sweep.succeeded_at, at).max(held_since)?;
         let promised = TimeDelta::seconds(sweep.every_seconds) * TURNS + TURN;
         let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
         (at - since > promised).then(|| {
@@ -334,8 +335,9 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
             (since, 1, text)
         })
     });
-    let complete = store
-        .complete_at
+    // A reconciliation of the future ended at some time before this process took the store.
+    let complete_at = past(store.complete_at, at).or(store.complete_at.and(held_since));
+    let complete = complete_at
         .filter(|then| at - *then > COMPLETE && is_reading && reading_resumed.is_none())
         .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
     let worst =
@@ -395,7 +397,7 @@ fn fiscal_gate(store: &StoreSeen) -> Option<Alarm> {
 
 /// Returns the alarms of channels by which people hear of alarms: one for each.
 fn channels(seen: &Observations) -> impl Iterator<Item = Alarm> {
-    let lasting = seen.channels.iter().filter(|trouble| seen.at - trouble.since >= CHANNEL_LASTS);
+    let lasting = seen.channels.iter().filter(|trouble| lasts(seen.at, trouble.since, CHANNEL_LASTS));
     lasting.map(|trouble| {
         let (channel, detail) = (trouble.channel.as_str(), trouble.detail.clone());
         let text = text!("alarm-notice-failed", channel = channel, detail = trouble.symptom.text());
@@ -433,6 +435,11 @@ fn unproved(seen: &Observations) -> Vec<Text> {
         }
     }
     unproved
+}
+
+/// Tells whether trouble has lasted for a time. What began in the future began before the clock was set back.
+fn lasts(at: DateTime<Utc>, since: DateTime<Utc>, span: TimeDelta) -> bool {
+    is_future(since, at) || at - since >= span
 }
 
 fn age(at: DateTime<Utc>, then: DateTime<Utc>) -> Arg {

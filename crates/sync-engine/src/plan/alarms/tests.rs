@@ -285,6 +285,40 @@ fn rows_of_a_store_that_nobody_has_are_told() {
     assert_eq!(codes(&seen), (State::Failing, vec!["unknown_store"]));
 }
 
+// withstands: F087
+#[test]
+fn a_time_in_the_future_proves_nothing() {
+    const AHEAD: i64 = -7_200;
+    let swept = |at: i64, held: i64| {
+        of(|store| {
+            (store.sweeps[0].succeeded_at, store.owner) = (Some(ago(at)), Owner::Here(ago(held)));
+        })
+        .1
+    };
+    for (succeeded, held, expected, why) in [
+        (30, 3_600, &[][..], "it was just read"),
+        (-30, 3_600, &[], "another machine's clock"),
+        (AHEAD, 3_600, &["late"], "not since the service has it"),
+        (AHEAD, 200, &[], "the service has just taken it"),
+        (AHEAD, AHEAD, &[], "nothing is known"),
+    ] {
+        assert_eq!(swept(succeeded, held), expected, "{why}");
+    }
+    let complete = |held: i64| {
+        of(|store| {
+            (store.complete_at, store.owner) = (Some(ago(AHEAD)), Owner::Here(ago(held)));
+        })
+        .1
+    };
+    assert!(complete(3_600).is_empty() && complete(25 * 3_600 + 1) == ["late"]);
+    let trouble = |since: i64| of(|store| store.contact = contact(ContactKind::Errors, since)).1;
+    assert_eq!(
+        (trouble(-5), trouble(AHEAD)),
+        (vec![], vec!["marketplace_errors"]),
+        "it began before the clock was set"
+    );
+}
+
 #[test]
 fn late_is_the_worst_of_what_is_behind_its_promise() {
     assert_eq!(of(|store| store.inbox = Some((1, ago(120)))).1, [""; 0]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::text;
+use espelho_model::{text, time::past};
 use espelho_store::{Effect, EffectState};
 
 use super::{Message, Verdict};
@@ -56,7 +56,9 @@ pub fn backoff_or_give_up<'e>(
         return Some(Verdict::Failed(gave_up(failed.len())));
     }
     let pause = FIRST_PAUSE.saturating_mul(1 << (failed.len() - 1).min(16)).min(LONGEST_PAUSE);
-    let passed = (now - last.planned_at).to_std().unwrap_or_default();
+    // An attempt of the future, from before the clock was set back, waits for nothing.
+    let passed =
+        past(Some(last.planned_at), now).map_or(pause, |then| (now - then).to_std().unwrap_or_default());
     (passed < pause).then(|| Verdict::RetryAfter(pause - passed))
 }
 
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(waits(&[], 0), None);
         assert_eq!(waits(&[failed()], 0), Some(Verdict::RetryAfter(Duration::from_secs(2))));
         assert_eq!(waits(&[failed()], 2), None);
+        assert_eq!(waits(&[failed()], -7_200), None, "the clock was set back");
         let five: Vec<Effect> = (0..5).map(|_| failed()).collect();
         assert_eq!(waits(&five, 30), Some(Verdict::RetryAfter(Duration::from_secs(2))));
         let many: Vec<Effect> = (0..MAX_ATTEMPTS).map(|_| failed()).collect();

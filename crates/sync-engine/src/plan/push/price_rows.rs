@@ -531,7 +531,7 @@ mod tests {
 
     #[test]
     fn what_a_guard_holds_names_the_product_and_the_price() {
-        let locale = espelho_model::text::Locale::default();
+        let locale = text::Locale::default();
         for (held, expected) in [
             (PriceHeld::Zero, "O preço de CAN-01 seria zero."),
             (PriceHeld::BelowFloor(number("2")), "O preço de CAN-01, R$ 0,05, está abaixo do piso R$ 2,00."),

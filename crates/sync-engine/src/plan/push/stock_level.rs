@@ -11,6 +11,7 @@ use espelho_model::{
     push::PushState,
     text,
     text::{Arg, Text},
+    time::is_future,
 };
 use espelho_store::{Effect, EffectState, OpenCommand, StockIntent};
 use rust_decimal::Decimal;
@@ -230,7 +231,13 @@ pub fn trust(
     };
     match last_set(effects, now) {
         Some(set) if set.is_ahead => Trust::No,
-        Some(set) if set.target + set.moved == desired && last.planned_at > oldest => Trust::Yes,
+        Some(set)
+            if set.target + set.moved == desired
+                && last.planned_at > oldest
+                && !is_future(last.planned_at, now) =>
+        {
+            Trust::Yes
+        }
         Some(set) if set.target + set.moved == desired => Trust::IfReadAfter(oldest),
         _ => Trust::IfReadAfter(oldest.max(shown_from(last.planned_at))),
     }

@@ -180,6 +180,8 @@ fn what_was_set_or_read_long_ago_is_read_again() {
     assert_eq!(trusts(&[set(7, CONFIRMED)], 299), Trust::Yes);
     assert_eq!(trusts(&[set(7, CONFIRMED)], 300), Trust::IfReadAfter(at(0)));
     assert_eq!(trusts(&[set(9, CONFIRMED)], 3600), Trust::IfReadAfter(at(3300)));
+    let set_back = trusts(&[set(7, CONFIRMED)], -7_200);
+    assert_eq!(set_back, Trust::IfReadAfter(at(-7_500)), "the clock was ahead");
 }
 
 #[test]
