@@ -295,7 +295,7 @@ mod tests {
         let shown = lines(&store, specimen::at(60), Locale::default()).join("\n");
         let line = shown.lines().find(|line| line.starts_with("Pedidos em aberto")).unwrap();
         let cells: Vec<&str> = line.split_whitespace().skip(3).collect();
-        assert_eq!(cells, ["10", "min", "(+)", "100.0", "60", "s", "9", "min"]);
+        assert_eq!(cells, ["10", "min", "(+)", "100,0", "60", "s", "9", "min"]);
         assert!(shown.contains("    no answer"), "{shown}");
         assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
         assert!(!shown.contains("Teste do webhook"), "it has no webhook");
