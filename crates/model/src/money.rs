@@ -20,13 +20,14 @@ pub fn in_bounds(number: Decimal) -> Option<Decimal> {
     (number.abs() <= Decimal::from(LARGEST)).then_some(number)
 }
 
-/// Reads a decimal from a number's own text: `19.9`, `-0.10`, `1e2`, `1.5E-3`, with surrounding blanks.
+/// Reads a decimal from a number's own text: `19.9`, `-0.10`, `+5`, `.5`, `1e2`, `1.5E-3`, with surrounding blanks.
 ///
 /// Returns `None` for anything else, for more digits than fit exactly (28 significant), for a text longer than any
-/// amount, and for a number beyond [`LARGEST`].
+/// amount, and for a number beyond [`LARGEST`]. The library that does the work also takes `1_000` and `5.`: the first is
+/// a slip for one of two numbers, the second has lost its decimals.
 pub fn parse_decimal(text: &str) -> Option<Decimal> {
     let text = text.trim();
-    if text.is_empty() || text.len() > 64 {
+    if text.is_empty() || text.len() > 64 || text.contains('_') || has_lost_decimals(text) {
         return None;
     }
     let number = match text.split_once(['e', 'E']) {
@@ -36,6 +37,12 @@ pub fn parse_decimal(text: &str) -> Option<Decimal> {
         }
     };
     number.and_then(in_bounds)
+}
+
+/// Says whether no digit follows a point.
+fn has_lost_decimals(text: &str) -> bool {
+    let mut parts = text.split('.').skip(1);
+    parts.any(|decimals| !decimals.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Returns `mantissa * 10^exponent`, if that is exact.
@@ -74,6 +81,10 @@ mod tests {
         check("1.5E-3", "0.0015");
         check(" 7 ", "7.00");
         check("-1e15", "-1000000000000000.00");
+        check("+5", "5.00");
+        check("+1.5", "1.50");
+        check(".5", "0.50");
+        check("-.5", "-0.50");
     }
 
     #[test]
@@ -90,6 +101,22 @@ mod tests {
             &"9".repeat(40),
             "1e",
             "e5",
+            "1_000",
+            "2_5",
+            "1_2.5",
+            "1.5_0",
+            "1_",
+            "1e1_0",
+            "_",
+            "1 000",
+            "- 5",
+            "+ 5",
+            "+-5",
+            "5.",
+            "5.e2",
+            ".",
+            "-.",
+            "1.2.3",
             "1e16",
             "-1000000000000001",
         ] {

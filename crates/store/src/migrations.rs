@@ -67,6 +67,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0089_search",
     "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
+    "0094_commands_begin_new",
 );
 
 /// The second file, beside it.
@@ -123,6 +124,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0089_search",
     "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
+    "0094_commands_begin_new",
 );
 
 #[cfg(test)]

@@ -132,9 +132,8 @@ pub(crate) fn overview(seen: &Overview<'_>, reader: &Reader) -> Page {
     let only_store = snapshot.stores.first().filter(|_| seen.is_one_store).map(|store| store.store.as_str());
     let fragments = [
         Fragment::new("verdict", &verdict_of(seen, state, words)),
-        // Work comes before numbers: on a small screen it would stand below the fold.
-        Fragment::new("todo", &todo(snapshot, words)),
         Fragment::new("numbers", &numbers(snapshot, seen.figures, only_store, words)),
+        Fragment::new("todo", &todo(snapshot, words)),
         Fragment::new("stores", &stores(seen, words)),
         Fragment::new("charts", &charts(seen, words)),
         Fragment::new("more", &more(seen, words)),

@@ -40,6 +40,8 @@ push-too-little-stock = { $before } are in stock, and { $less } were to be taken
     .next = Check the quantity and send another command.
 push-movement-doubtful = The movement was sent, and nothing proves whether it happened.
     .next = Count the stock. Where it is missing: espelho retry { $row }; where it is in: espelho ignore { $row }
+push-movement-others = The movement of { $delta } was sent, and nothing proves whether it happened: { $before } before, { $after } now, and somebody else changed the stock in between.
+    .next = Count the stock. Where it is missing: espelho retry { $row }; where it is in: espelho ignore { $row }
 push-movement-unclear = The movement of { $delta } was sent, and nothing proves whether it happened: { $before } before, { $after } now, { $sold } sold in between.
     .next = Count the stock. Where it is missing: espelho retry { $row }; where it is in: espelho ignore { $row }
 

@@ -40,6 +40,8 @@ push-too-little-stock = Há { $before } em estoque, e a baixa pedida é de { $le
     .next = Confira a quantidade e envie um novo comando.
 push-movement-doubtful = O ajuste foi enviado, e nada prova se entrou.
     .next = Conte o estoque. Se faltar: espelho retry { $row }; se já entrou: espelho ignore { $row }
+push-movement-others = O ajuste de { $delta } foi enviado, e nada prova se entrou: havia { $before }, agora há { $after }, e alguém mexeu no estoque nesse meio-tempo.
+    .next = Conte o estoque. Se faltar: espelho retry { $row }; se já entrou: espelho ignore { $row }
 push-movement-unclear = O ajuste de { $delta } foi enviado, e nada prova se entrou: havia { $before }, agora há { $after }, e { $sold } saíram em vendas nesse meio-tempo.
     .next = Conte o estoque. Se faltar: espelho retry { $row }; se já entrou: espelho ignore { $row }
 

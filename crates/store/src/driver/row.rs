@@ -1,7 +1,7 @@
 //! A row read from either database.
 
 use chrono::{DateTime, Utc};
-use espelho_model::money::in_bounds;
+use espelho_model::money::parse_decimal;
 use rust_decimal::Decimal;
 use sqlx::{ColumnIndex as _, Row as _, postgres::PgRow, sqlite::SqliteRow};
 
@@ -129,10 +129,7 @@ impl Row {
 /// Parses a number as the ERP may have written it or SQLite has stored it (`12.5`, `1.0e+15`); `None` for `NaN` and
 /// the like, and for a number that no amount and no quantity may be.
 pub(crate) fn exact(text: &str) -> Option<Decimal> {
-    let text = text.trim();
-    let number =
-        Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(&text.replace(".0e", "e")));
-    number.ok().and_then(in_bounds).map(|number| number.normalize())
+    parse_decimal(&text.replace(".0e", "e")).map(|number| number.normalize())
 }
 
 #[cfg(test)]
@@ -155,6 +152,9 @@ mod tests {
             ("79228162514264337593543950335", None),
             ("abc", None),
             ("19,90", None),
+            ("1_000", None),
+            ("1_2.5", None),
+            ("5.", None),
             ("Inf", None),
             ("NaN", None),
             ("", None),

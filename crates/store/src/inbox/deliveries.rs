@@ -23,6 +23,9 @@ const MIRROR_ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 const PRUNED_AT_ONCE: u64 = 1_000;
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
+pub(crate) const LAST: &str = "SELECT CAST(COALESCE(max(id), 0) AS BIGINT) FROM webhook_inbox";
+pub(crate) const TOLD: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
+    WHERE store = $1 AND id > $2 AND event = $3 ORDER BY id LIMIT $4";
 pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
 pub(crate) const OLDEST: &str =
     "SELECT received_at FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL ORDER BY id LIMIT 1";
@@ -150,6 +153,31 @@ impl Inbox<'_> {
     pub async fn unhandled(self, store: &StoreKey, after: i64, limit: i64) -> Result<Vec<Delivery>, Error> {
         let values = vec![store.as_str().into(), after.into(), limit.into()];
         let rows = self.inbox.fetch("read the inbox", UNHANDLED, values).await?;
+        rows.iter().map(delivery).collect()
+    }
+
+    /// The number of the last delivery, of whichever store; 0 without one. It marks a moment for [`Inbox::told_since`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_delivery(self) -> Result<i64, Error> {
+        let rows = self.inbox.fetch("read the last delivery", LAST, Vec::new()).await?;
+        rows.first().map_or(Ok(0), |row| row.int(0))
+    }
+
+    /// Up to `limit` deliveries of one event to a store with ids above `after`, handled or not, in the order of their ids.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn told_since(
+        self,
+        store: &StoreKey,
+        event: &str,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<Delivery>, Error> {
+        let values = vec![store.as_str().into(), after.into(), event.into(), limit.into()];
+        let rows = self.inbox.fetch("read what was told", TOLD, values).await?;
         rows.iter().map(delivery).collect()
     }
 

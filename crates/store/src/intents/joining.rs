@@ -19,12 +19,11 @@ pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price
     AND (c.opt_in_deadline IS NULL OR c.opt_in_deadline > $2) ORDER BY l.campaign_id, l.item_id";
 pub(crate) const ASKED: &str = "SELECT key, COALESCE(CAST(data AS TEXT), '') FROM commands \
     WHERE store = $1 AND kind = 'campaign.opt_in'";
-pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, state, error_code, error, hint, \
-    updated_at) \
-    VALUES ($1, 'campaign.opt_in', $2, $3, $4, $5, $6, $7, $8)";
-/// Fills in the command's number, which is known only after the insert.
-pub(crate) const NAME_ROW: &str = "UPDATE commands SET hint = replace(hint, '{id}', CAST(id AS TEXT)) \
-    WHERE store = $1 AND kind = 'campaign.opt_in' AND state = 'held' AND hint LIKE '%{id}%'";
+pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, updated_at) \
+    VALUES ($1, 'campaign.opt_in', $2, $3, $4) RETURNING id";
+/// Holds the command: every command begins as a new one, and its number is known only after the insert.
+pub(crate) const HELD_BY_POLICY: &str = "UPDATE commands SET state = 'held', error_code = $1, error = $2, \
+    hint = replace($3, '{id}', CAST(id AS TEXT)) WHERE id = $4";
 /// The price of a listing at its opt-in: in this campaign, or else in the campaign mirrored last.
 pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id, item_id, price, preview, joined_at) \
     SELECT store, CAST($3 AS TEXT), item_id, price, CASE WHEN campaign_id = $3 THEN discount_preview END, $1 FROM \
@@ -90,25 +89,20 @@ impl Commands<'_> {
         data: String,
         held: Option<[&str; 3]>,
     ) -> Result<(), Error> {
-        let [code, error, hint] = match held {
-            Some(words) => words.map(|word| Some(word.to_owned())),
-            None => [None, None, None],
-        };
-        let state = if held.is_some() { "held" } else { "new" };
         let values: Vec<Value> = vec![
             lease.store().as_str().into(),
             campaign.into(),
             Value::Json(Some(data)),
-            state.into(),
-            code.into(),
-            error.into(),
-            hint.into(),
             self.clock.now().into(),
         ];
         let mut tx = self.database.begin().await?;
         lease.check(self.clock.now(), &mut tx).await?;
-        tx.execute("give a command by policy", BY_POLICY, values).await?;
-        tx.execute("name the command", NAME_ROW, vec![lease.store().as_str().into()]).await?;
+        let rows = tx.fetch("give a command by policy", BY_POLICY.to_owned(), values).await?;
+        let id = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        if let Some([code, error, hint]) = held {
+            let words: Vec<Value> = vec![code.into(), error.into(), hint.into(), id.into()];
+            tx.execute("hold a command by policy", HELD_BY_POLICY, words).await?;
+        }
         tx.commit().await
     }
 

@@ -67,6 +67,8 @@ struct JournalState {
     first_checked: HashMap<i64, Duration>,
     /// The commands whose rows were marked as being sent, and not answered since.
     marked: HashSet<i64>,
+    /// Movements with a lost answer after which a reading showed another quantity than before.
+    away: HashSet<i64>,
 }
 
 /// Marks an effect as being executed until this is dropped: no other worker settles it meanwhile.
@@ -99,6 +101,16 @@ impl<'c> Journal<'c> {
     /// Says whether a command was marked as being sent since the last question.
     pub(super) fn take_mark(&self, command: i64) -> bool {
         self.state().marked.remove(&command)
+    }
+
+    /// Says whether a reading after a movement, this one or an earlier one of this process, showed another quantity than
+    /// the one before.
+    pub(crate) fn has_been_away(&self, effect: i64, is_away: bool) -> bool {
+        let mut state = self.state();
+        if is_away {
+            state.away.insert(effect);
+        }
+        state.away.contains(&effect)
     }
 
     /// Says whether an effect may still happen although it does not show. The first call for an effect starts the time
@@ -264,7 +276,11 @@ impl<'c> Journal<'c> {
         note: &str,
         answer: Option<String>,
     ) -> Result<(), Error> {
-        self.state().sent.remove(&id);
+        {
+            let mut state = self.state();
+            state.sent.remove(&id);
+            state.away.remove(&id);
+        }
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)
     }

@@ -23,11 +23,12 @@ use crate::{
             attempts::backoff_or_give_up,
             evidence::{Evidence as _, write},
             invalid,
+            patience::{FIRST_READING, read_again_in},
             price_rows::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
                 is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
             },
-            price_step::{self, StepEvidence, is_desired, is_reverted_repeatedly, wish_of},
+            price_step::{self, StepEvidence, accepted, is_desired, is_reverted_repeatedly, wish_of},
         },
         tiers::{Forbidden, Step, Tier, holds, plan},
     },
@@ -115,45 +116,33 @@ impl<'c> PricePusher<'c> {
         if let Some(verdict) = backoff {
             return all(verdict);
         }
-        if !open.iter().any(|row| is_released(&desired.sku, row, &released)) {
-            let steps = plan(mode, &current, &tiers).unwrap_or_default();
-            if self.is_reverted(product, &detail, &steps).await? {
-                return all(Verdict::Held(written_back()));
-            }
+        let steps = requests_of(&plan(mode, &current, &tiers).unwrap_or_default(), product, &detail);
+        // What these rows have sent may not show yet. A row that is not being sent asks anew.
+        let is_sending = |row: &TierIntent| !row.is_open() || row.state == Some(PushState::Sending);
+        let sent: Vec<Effect> = match open.iter().all(is_sending) {
+            true => effects.iter().filter(|effect| is_for(effect)).cloned().collect(),
+            false => Vec::new(),
+        };
+        let is_asked_anew = accepted(&steps, &sent).is_none()
+            && !open.iter().any(|row| is_released(&desired.sku, row, &released));
+        if is_asked_anew && is_reverted_repeatedly(&steps, &effects, self.context.clock.now()) {
+            return all(Verdict::Held(written_back()));
         }
         let intent = Intent::Prices(&desired.sku, rows, desired.revision);
-        match self.apply_tiers(product, &detail, &tiers, None, &intent).await? {
+        match self.apply_tiers(product, &detail, &tiers, (None, sent.as_slice()), &intent).await? {
             Ok(verdict) => all(verdict),
             Err(refused) => Ok(verdicts_after_refusal(open, &refused)),
         }
     }
 
-    /// Says whether a step was sent so often within the hour that somebody seems to revert it each time: two systems
-    /// that correct each other would never stop.
-    async fn is_reverted(
-        &self,
-        product: &ProductId,
-        detail: &ProductDetail,
-        steps: &[Step],
-    ) -> Result<bool, Error> {
-        if steps.is_empty() {
-            return Ok(false);
-        }
-        let effects =
-            self.context.store.journal().effects_on(&self.context.key, &key_of(product, detail)).await?;
-        let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
-        let requests: Vec<String> = requests.map(|request| request.in_full()).collect();
-        Ok(is_reverted_repeatedly(&requests, &effects, self.context.clock.now()))
-    }
-
-    /// Plans the steps from the current tiers to the desired ones, and executes them. The inner `Err` is the step that
-    /// was refused.
+    /// Plans the steps from the current tiers to the desired ones, and executes them: for a command, and unless those
+    /// `sent` for the same wish were accepted and do not show yet. The inner `Err` is the step that was refused.
     pub(super) async fn apply_tiers(
         &self,
         product: &ProductId,
         detail: &ProductDetail,
         desired: &[Tier],
-        command: Option<(i64, String)>,
+        (command, sent): (Option<(i64, String)>, &[Effect]),
         intent: &Intent<'_>,
     ) -> Result<Result<Verdict, RefusedStep>, Error> {
         let steps = match plan(mode_of(detail), &current_tiers(detail), desired) {
@@ -162,6 +151,14 @@ impl<'c> PricePusher<'c> {
         };
         if steps.is_empty() {
             return Ok(Ok(Verdict::Done(None)));
+        }
+        let had_zero = has_zero(&current_tiers(detail));
+        if let Some(last) = accepted(&requests_of(&steps, product, detail), sent) {
+            return Ok(Ok(match read_again_in(last, self.context.clock.now()) {
+                Some(wait) => Verdict::Unsettled(wait),
+                None if had_zero => Verdict::Failed(is_zero()),
+                None => Verdict::DoneBut(not_as_sent()),
+            }));
         }
         for step in steps {
             let request = match request_of(step, product, detail) {
@@ -194,13 +191,15 @@ impl<'c> PricePusher<'c> {
         }
         let after = self.products.read(product).await?;
         let tiers = current_tiers(&after);
-        if tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero())) {
+        // One that was there before may be what the reading still shows.
+        if has_zero(&tiers) && !had_zero {
             return Ok(Ok(Verdict::Failed(is_zero())));
         }
         Ok(Ok(match holds(mode_of(&after), &tiers, desired) {
+            true if has_zero(&tiers) => Verdict::Failed(is_zero()),
             true => Verdict::Done(None),
-            // Every step was executed; another attempt would execute them again.
-            false => Verdict::DoneBut(not_as_sent()),
+            // Every step was executed; another attempt reads the product again.
+            false => Verdict::Unsettled(FIRST_READING),
         }))
     }
 
@@ -214,6 +213,16 @@ impl<'c> PricePusher<'c> {
 /// Returns the revision of the rows that ask for a step.
 fn revision_of(intent: &Intent<'_>) -> Option<i64> {
     if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None }
+}
+
+/// Returns the requests of planned steps, as the journal has them.
+fn requests_of(steps: &[Step], product: &ProductId, detail: &ProductDetail) -> Vec<String> {
+    let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
+    requests.map(|request| request.in_full()).collect()
+}
+
+fn has_zero(tiers: &[Tier]) -> bool {
+    tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero()))
 }
 
 fn refused_step(step: Step, verdict: Verdict, now: &ProductDetail) -> RefusedStep {

@@ -8,7 +8,9 @@ use espelho_sync_engine::{plan::guards::Guards, push::Basis};
 use rust_decimal::Decimal;
 use serde_json::json;
 
-use crate::support::{Decision, Goods, Kind, Rig, Setup, cut_after, cut_before, on_both_databases};
+use crate::support::{
+    Decision, Goods, Kind, Rig, Setup, cut_after, cut_before, live::Outside, on_both_databases,
+};
 
 on_both_databases![
     a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so,
@@ -295,5 +297,31 @@ async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown() {
     assert_eq!(rig.writes("/stock").len(), before + 1, "never sent again");
     rig.decide(IntentKind::Command, &id.to_string(), Decision::Ignore).await;
     rig.shown("SELECT state AS s FROM commands", |states| states == ["ignored"]).await;
+    rig.stop().await;
+}
+
+// withstands: F001
+#[tokio::test]
+async fn a_movement_that_somebody_took_back_is_in_doubt_where_the_changes_were_told() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let (goods, outside) = (rig.goods().await.swap_remove(0), Outside::default());
+    rig.fault(POST_STOCK, 1, cut_after());
+    let slow = Fault::Stall(Duration::from_millis(150));
+    rig.fault("GET /api/products/{id}/stock", 1, slow);
+    let location: i64 = goods.location.parse().unwrap();
+    let id = rig.give("stock.adjust", &goods.sku, &json!({"location_id": location, "delta": 9})).await;
+    rig.until("it was sent", async || !rig.writes("/stock").is_empty()).await;
+    let back = json!({"location_id": location, "quantity": 9, "decrement": true});
+    rig.truth.post(&format!("/api/products/{}/stock", goods.id), &back).await;
+    for (old, new) in [(goods.quantity, goods.quantity + 9), (goods.quantity + 9, goods.quantity)] {
+        let told = json!({"store_id": 1, "product_sku_id": goods.id, "old_quantity": old,
+            "new_quantity": new, "location_id": location});
+        rig.deliver(&outside, "product.stock_updated", &told).await;
+    }
+    let [_, code, error, hint] = rig.outcome(id, |state| state == "doubtful" || state == "done").await;
+    assert_eq!((code.as_str(), rig.stock_of(&goods).await), ("unprovable", goods.quantity));
+    assert!(error.contains("alguém mexeu") && hint.contains("espelho retry command"), "{error} {hint}");
+    let effects = "SELECT CAST(count(*) AS TEXT) AS n FROM effects";
+    assert_eq!(rig.journal.ask(effects).await, ["1"], "never sent again");
     rig.stop().await;
 }

@@ -354,3 +354,38 @@ async fn an_order_that_moved_is_moved_once_although_the_answer_shows_its_status_
     }
     rig.stop().await;
 }
+
+#[tokio::test]
+async fn a_change_that_a_reading_shows_only_seconds_later_is_done_and_sent_once() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await.swap_remove(0);
+    rig.lie(PRODUCT, "/data/product/name", Some(json!("De antes")), &goods.id);
+    let path = format!("/api/products/{}", goods.id);
+    let before = rig.requests(&path).len();
+    let id = rig.give("product.update", &goods.sku, &json!({"name": "Outro nome"})).await;
+    rig.until("it was read after it was sent", async || rig.requests(&path).len() >= before + 3).await;
+    rig.control().faults().clear();
+    let over = rig.outcome(id, |state| state == "done" || state == "failed").await;
+    assert_eq!((over[0].as_str(), rig.writes(&path).len()), ("done", 1), "{over:?}");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_price_that_a_reading_shows_only_seconds_later_is_as_it_was_sent_and_sent_once() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let product = "SELECT id || '|' || sku || '|' || CAST(price AS TEXT) AS p FROM products \
+                   WHERE price_type = 'default' AND price > 1 ORDER BY sku";
+    let row = rig.ask(product).await.swap_remove(0);
+    let [id, sku, price] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+    let price: f64 = price.parse().unwrap();
+    rig.lie(PRODUCT, "/data/prices/*/value", Some(json!(price)), id);
+    rig.set_price(sku, 1, &format!("{:.2}", price * 1.1)).await;
+    let shown = "SELECT state AS s FROM erp_prices";
+    rig.until("it was sent", async || !rig.writes("/prices").is_empty()).await;
+    rig.shown(shown, |states| states == ["sending"]).await;
+    rig.control().faults().clear();
+    rig.shown(shown, |states| states == ["done"]).await;
+    assert_eq!(rig.ask("SELECT COALESCE(error_code, '') AS c FROM erp_prices").await, [""]);
+    assert_eq!(rig.writes("/prices").len(), 1);
+    rig.stop().await;
+}

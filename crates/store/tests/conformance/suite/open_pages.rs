@@ -246,10 +246,10 @@ pub(crate) async fn what_is_urgent_is_found_in_a_crowd_and_a_status_waits_for_wh
     ];
     for (id, key, state) in statuses {
         let sql = format!(
-            "INSERT INTO commands (id, store, kind, key, state) \
-             VALUES ({id}, 'minha-loja', 'order.status', '{key}', '{state}')"
+            "INSERT INTO commands (id, store, kind, key) VALUES ({id}, 'minha-loja', 'order.status', '{key}')"
         );
         insert(world, &sql).await;
+        world.tables.execute(&format!("UPDATE commands SET state = '{state}' WHERE id = {id}")).await;
     }
     let (commands, key) = (world.store.commands(), minha_loja());
     let ids = |rows: Vec<OpenCommand>| rows.iter().map(|row| row.id).collect::<Vec<_>>();

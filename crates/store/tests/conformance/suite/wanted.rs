@@ -216,20 +216,27 @@ pub(crate) async fn a_row_that_was_written_without_its_trigger_is_opened_once(wo
 
 pub(crate) async fn a_word_that_is_no_state_leaves_no_row_unseen(world: &World) {
     writes(world, 5).await;
-    for word in ["pendente", "NEW", " new", ""] {
+    for word in ["pendente", "NEW", " new", "", "waiting", "sending", "done", "held", "doubtful", "ignored"] {
         let command = format!(
             "INSERT INTO commands (store, kind, key, state) VALUES ('minha-loja', 'order.status', '1', '{word}')"
         );
         world.tables.execute(&command).await;
-        world.tables.execute(&format!("UPDATE erp_stock SET state = '{word}'")).await;
+        if word.parse::<PushState>().is_err() {
+            world.tables.execute(&format!("UPDATE erp_stock SET state = '{word}'")).await;
+        }
     }
-    assert_eq!(world.tables.list("SELECT state FROM commands").await, ["new"; 4]);
+    let says = "INSERT INTO commands (store, kind, state, error_code, error, hint) \
+                VALUES ('minha-loja', 'webhook.test', 'failed', 'x', 'y', 'z')";
+    world.tables.execute(says).await;
+    let begun =
+        "SELECT state || COALESCE(error_code, '') || COALESCE(error, '') || COALESCE(hint, '') FROM commands";
+    assert_eq!(world.tables.list(begun).await, ["new"; 11], "whatever an insert says");
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     world.tables.execute("UPDATE commands SET state = 'done'").await;
     world.tables.execute("UPDATE commands SET state = 'feito'").await;
     assert_eq!(
         world.tables.list("SELECT state FROM commands").await,
-        ["done"; 4],
+        ["done"; 11],
         "nothing is carried out again"
     );
 }

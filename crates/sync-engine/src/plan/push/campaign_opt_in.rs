@@ -1,12 +1,16 @@
 //! Joining campaigns (`campaign.opt_in`): within the deadline, only with listings that have not joined, and proved by
 //! what is enrolled.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     ItemId,
     campaign::{EligibleListing, EnrolledListing},
+    money::parse_decimal,
     text,
 };
 use rust_decimal::Decimal;
@@ -49,11 +53,12 @@ pub enum Action {
 }
 
 /// The next step: `enrolled` is what has joined, `was_sent` says whether a confirmed opt-in of this command named a
-/// listing.
+/// listing, and `read_again` is the wait until the next reading, where the opt-in is so young that it may not show yet.
 pub fn decide(
     desired: &[ItemId],
     enrolled: &[EnrolledListing],
     was_sent: impl Fn(&ItemId) -> bool,
+    read_again: Option<Duration>,
 ) -> Action {
     let has_joined = joined(enrolled);
     let left: Vec<ItemId> = desired.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
@@ -63,7 +68,8 @@ pub fn decide(
     } else if refused.is_empty() {
         Action::Join(left)
     } else {
-        Action::Answer(Verdict::Failed(not_enrolled(&refused)))
+        let verdict = read_again.map_or_else(|| Verdict::Failed(not_enrolled(&refused)), Verdict::Unsettled);
+        Action::Answer(verdict)
     }
 }
 
@@ -79,9 +85,9 @@ pub fn lowest_prices(data: &Value) -> Result<HashMap<ItemId, Decimal>, String> {
     };
     let price = |(item, price): (&String, &Value)| {
         let text = price.as_str().map_or_else(|| price.to_string(), str::to_owned);
-        text.parse()
+        parse_decimal(&text)
             .map(|price| (ItemId::new(item.as_str()), price))
-            .map_err(|_| format!("{LOWEST_PRICES}.{item}"))
+            .ok_or_else(|| format!("{LOWEST_PRICES}.{item}"))
     };
     listed.iter().map(price).collect()
 }
@@ -172,7 +178,7 @@ mod tests {
     #[test]
     fn only_listings_that_have_not_joined_are_sent() {
         let decided = |there: &[&str], sent: &str| {
-            decide(&ids(&["A", "B"]), &enrolled(there), |id| id.as_str() == sent)
+            decide(&ids(&["A", "B"]), &enrolled(there), |id| id.as_str() == sent, None)
         };
         assert_eq!(decided(&[], ""), Action::Join(ids(&["A", "B"])));
         assert_eq!(decided(&["A", ""], ""), Action::Join(ids(&["B"])), "a row without an id is nobody's");
@@ -184,6 +190,16 @@ mod tests {
         assert_eq!(result["enrolled"][0]["authorized_discount_price"], "8.90");
         let Action::Answer(Verdict::Failed(message)) = decided(&["A"], "B") else { panic!("sent twice") };
         assert_eq!(message.code, "not_enrolled");
+    }
+
+    #[test]
+    fn a_listing_that_does_not_show_yet_is_read_again_and_not_sent_again() {
+        let soon = Duration::from_secs(2);
+        let decided =
+            |there: &[&str]| decide(&ids(&["A", "B"]), &enrolled(there), |id| id.as_str() == "B", Some(soon));
+        assert_eq!(decided(&["A"]), Action::Answer(Verdict::Unsettled(soon)));
+        assert_eq!(decided(&[]), Action::Answer(Verdict::Unsettled(soon)));
+        assert!(matches!(decided(&["A", "B"]), Action::Answer(Verdict::Done(_))));
     }
 
     #[test]
@@ -208,6 +224,7 @@ mod tests {
             lowest_prices(&json!({"lowest_prices": {"A": "cheap"}})),
             Err("data.lowest_prices.A".to_owned())
         );
+        assert!(lowest_prices(&json!({"lowest_prices": {"A": "1_0"}})).is_err(), "10, or a slip for 1.0");
         assert_eq!(lowest_prices(&json!({"lowest_prices": [90]})), Err("data.lowest_prices".to_owned()));
     }
 

@@ -87,6 +87,17 @@ pub fn wish_of(effect: &Effect) -> Option<i64> {
     read::<StepEvidence>(effect).ok()?.wish
 }
 
+/// Returns the last of the steps that were accepted, where each of these requests was: what they ask for does not show, and
+/// to send them again would ask for the same. `effects` are those for the same wish.
+pub fn accepted<'e>(requests: &[String], effects: &'e [Effect]) -> Option<&'e Effect> {
+    let taken = |request: &String| {
+        let is_it = |effect: &&Effect| effect.state == EffectState::Confirmed && effect.request == *request;
+        effects.iter().filter(is_it).max_by_key(|effect| effect.id)
+    };
+    let all: Option<Vec<&Effect>> = requests.iter().map(taken).collect();
+    all?.into_iter().max_by_key(|effect| effect.id)
+}
+
 /// A row that somebody has decided against is not wanted.
 pub fn is_desired(row: &TierIntent) -> bool {
     !matches!(row.state, Some(PushState::Ignored | PushState::Superseded | PushState::Held))
@@ -179,6 +190,34 @@ mod tests {
         assert!(!taken(&[59, 30], EffectState::Confirmed));
         assert!(!taken(&[59, 30, 0], EffectState::Refuted), "it did not happen");
         assert!(!is_reverted_repeatedly(&[], &[step(1, EffectState::Confirmed)], at(3_600)));
+    }
+
+    #[test]
+    fn steps_that_were_all_accepted_are_not_sent_again_and_the_last_of_them_tells_since_when() {
+        let step = |id, request: &str, state| Effect {
+            id,
+            request: request.to_owned(),
+            ..effect("price.step", None, state)
+        };
+        let effects = [
+            step(3, "PUT /p/1 a", EffectState::Confirmed),
+            step(5, "PUT /p/10 b", EffectState::Confirmed),
+            step(4, "PUT /p/1 a", EffectState::Refuted),
+            step(6, "PUT /p/1 c", EffectState::Sent),
+            step(7, "PUT /p/1 d", EffectState::Confirmed),
+        ];
+        let rows: [(&[&str], Option<i64>); 6] = [
+            (&["PUT /p/1 a"], Some(3)),
+            (&["PUT /p/1 a", "PUT /p/10 b"], Some(5)),
+            (&["PUT /p/1 c"], None),
+            (&["PUT /p/1 a", "PUT /p/1 c"], None),
+            (&["PUT /p/1 x"], None),
+            (&[], None),
+        ];
+        for (requests, expected) in rows {
+            let requests: Vec<String> = requests.iter().map(|own| (*own).to_owned()).collect();
+            assert_eq!(accepted(&requests, &effects).map(|last| last.id), expected, "{requests:?}");
+        }
     }
 
     #[test]

@@ -15,7 +15,12 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Message, Settlement, attempts::OVER_AFTER, dispatches::ReadingWindow, evidence::Evidence, invalid,
+    Message, Settlement,
+    attempts::OVER_AFTER,
+    dispatches::ReadingWindow,
+    evidence::Evidence,
+    invalid,
+    told_changes::{ToldChange, are_ours, at_location},
     units::has_half_unit,
 };
 use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
@@ -47,6 +52,9 @@ pub struct MovementEvidence {
     pub total: Option<Decimal>,
     /// How many locations have the SKU.
     pub places: Option<u64>,
+    /// The last delivery before that reading; absent in older rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_after: Option<i64>,
 }
 
 impl Evidence for MovementEvidence {
@@ -79,6 +87,10 @@ pub struct After {
     pub sold: Dispatched,
     /// True where another effect of ours changed the SKU in another location meanwhile.
     pub has_moved_elsewhere: bool,
+    /// The changes of the SKU that deliveries told since the reading before it, at all locations.
+    pub told: Vec<ToldChange>,
+    /// True where an earlier reading after it showed another quantity than the one before it.
+    pub has_been_away: bool,
 }
 
 /// The quantity of a level, as far as it is known: a level that a product does not have is zero, one without a
@@ -129,6 +141,10 @@ pub fn waits_for_orders() -> Settlement {
 
 /// What became of a movement whose answer was lost, `age` after it was sent. `after` is absent where the quantity did not
 /// stand still while it was read, or too many orders may have to do with it.
+///
+/// The quantity alone proves nothing where others moved it: somebody may have set back what the movement did, or done what
+/// it did not do. So it counts only where every change that was told is ours or a dispatch, and only where the quantity
+/// was not seen to leave and come back.
 pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
     let may_clear = age < CLEARS_WITHIN;
     let unclear = |text: Text| match may_clear {
@@ -137,10 +153,24 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
     };
     let Some(after) = after else { return unclear(text!("push-movement-doubtful")) };
     let certain: Decimal = after.sold.certain.iter().sum();
-    let readings = readings(evidence, after);
+    let (all_told, has_been_away) = (after.told.clone(), after.has_been_away);
+    let (readings, is_total) = readings(evidence, after);
+    let told = if is_total { all_told } else { at_location(&all_told, &evidence.location) };
+    let is_ours = |happened| are_ours(&told, evidence.delta, &readings.sold, happened);
+    let is_back = has_been_away && readings.after == readings.before;
     match moved(evidence.delta, &readings) {
-        Moved::Yes => Settlement::Happened { answer: None, how: "the quantity has moved by it" },
-        Moved::No => Settlement::DidNotHappen { how: "the quantity has not moved" },
+        Moved::Yes if is_ours(true) => {
+            Settlement::Happened { answer: None, how: "the quantity has moved by it" }
+        }
+        Moved::No if is_ours(false) && !is_back => {
+            Settlement::DidNotHappen { how: "the quantity has not moved" }
+        }
+        Moved::Yes | Moved::No => unclear(text!(
+            "push-movement-others",
+            before = Arg::Quantity(readings.before),
+            after = Arg::Quantity(readings.after),
+            delta = Arg::Quantity(evidence.delta)
+        )),
         Moved::Unclear => unclear(text!(
             "push-movement-unclear",
             before = Arg::Quantity(readings.before),
@@ -152,14 +182,14 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
 }
 
 /// Nobody tells from which location a sale was taken: where there are several, they are taken together, unless another
-/// effect of ours moved stock in another.
-fn readings(evidence: &MovementEvidence, after: After) -> Readings {
-    let After { at_location, total, sold, has_moved_elsewhere } = after;
+/// effect of ours moved stock in another. Returns the readings, and whether they are of all locations.
+fn readings(evidence: &MovementEvidence, after: After) -> (Readings, bool) {
+    let After { at_location, total, sold, has_moved_elsewhere, .. } = after;
     let before = evidence.before;
     match (evidence.places.is_none_or(|places| places <= 1), evidence.total.zip(total)) {
-        (true, _) => Readings { before, after: at_location, sold },
-        (false, Some((before, after))) if !has_moved_elsewhere => Readings { before, after, sold },
-        (false, _) => Readings { before, after: at_location, sold: sold.all_possible() },
+        (true, _) => (Readings { before, after: at_location, sold }, false),
+        (false, Some((before, after))) if !has_moved_elsewhere => (Readings { before, after, sold }, true),
+        (false, _) => (Readings { before, after: at_location, sold: sold.all_possible() }, false),
     }
 }
 
@@ -198,12 +228,28 @@ mod tests {
             until: Some(at(2)),
             total: Some(whole(total)),
             places: Some(places),
+            told_after: None,
         }
     }
 
     fn after(at_location: i64, total: i64, certain: &[i64]) -> After {
         let sold = Dispatched { certain: certain.iter().copied().map(whole).collect(), possible: Vec::new() };
-        After { at_location: whole(at_location), total: Some(whole(total)), sold, has_moved_elsewhere: false }
+        After {
+            at_location: whole(at_location),
+            total: Some(whole(total)),
+            sold,
+            has_moved_elsewhere: false,
+            told: Vec::new(),
+            has_been_away: false,
+        }
+    }
+
+    fn told(changes: &[(&str, i64)]) -> Vec<ToldChange> {
+        let change = |(location, step): &(&str, i64)| ToldChange {
+            location: Some((*location).to_owned()),
+            step: Some(whole(*step)),
+        };
+        changes.iter().map(change).collect()
     }
 
     const OLD: TimeDelta = TimeDelta::seconds(60);
@@ -250,6 +296,44 @@ mod tests {
             assert_eq!(word(&settled(YOUNG)), young, "{delta} {before} {there} {sold:?}");
             assert_eq!(word(&settled(OLD)), old, "{delta} {before} {there} {sold:?}");
         }
+    }
+
+    // withstands: F001
+    #[test]
+    fn an_end_state_proves_nothing_where_somebody_else_was_told_to_have_moved_the_quantity() {
+        type Told<'t> = &'t [(&'t str, i64)];
+        let rows: [(Told<'_>, i64, i64, i64, &str); 9] = [
+            // told, delta, before, after, settled
+            (&[], 9, 100, 100, "did not"),
+            (&[("1", 9), ("1", -9)], 9, 100, 100, "doubtful"),
+            (&[("1", -9)], 9, 100, 100, "doubtful"),
+            (&[("1", 9)], 9, 100, 100, "doubtful"),
+            (&[("2", 9), ("2", -9)], 9, 100, 100, "did not"),
+            (&[], 9, 100, 109, "happened"),
+            (&[("1", 9)], 9, 100, 109, "happened"),
+            (&[("1", 4), ("1", 5)], 9, 100, 109, "doubtful"),
+            (&[("1", 9), ("1", -9), ("1", 9)], 9, 100, 109, "doubtful"),
+        ];
+        for (changes, delta, before, there, expected) in rows {
+            let after = After { told: told(changes), ..after(there, there, &[]) };
+            let evidence = evidence(delta, before, 1, before);
+            let settled = settle(&evidence, Some(after), OLD);
+            assert_eq!(word(&settled), expected, "{changes:?} {delta} {before} {there}");
+        }
+        // With the totals of several locations, a change at another one counts too.
+        let two = evidence(9, 100, 2, 150);
+        let elsewhere = After { told: told(&[("2", -9)]), ..after(109, 150, &[]) };
+        assert_eq!(word(&settle(&two, Some(elsewhere), OLD)), "doubtful", "moved here, and taken off there");
+    }
+
+    #[test]
+    fn a_quantity_that_was_seen_to_leave_and_came_back_is_no_proof_that_it_never_moved() {
+        let back = |has_been_away, there| After { has_been_away, ..after(there, there, &[]) };
+        let settled = |after, age| settle(&evidence(9, 100, 1, 100), Some(after), age);
+        assert_eq!(word(&settled(back(false, 100), OLD)), "did not");
+        assert_eq!(word(&settled(back(true, 100), YOUNG)), "not yet");
+        assert_eq!(word(&settled(back(true, 100), OLD)), "doubtful");
+        assert_eq!(word(&settled(back(true, 109), OLD)), "happened");
     }
 
     #[test]

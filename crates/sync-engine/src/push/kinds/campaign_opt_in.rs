@@ -29,6 +29,7 @@ use crate::{
         campaign_opt_in::{self, Action, OptInEvidence, decide, lowest_prices, refusal, too_cheap},
         evidence::{EvidenceKind, read},
         invalid,
+        patience::read_again_in,
     },
 };
 
@@ -109,7 +110,8 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     };
     let sent = cx.confirmed("campaign.opt_in");
     let was_sent = |id: &ItemId| sent.is_some_and(|effect| effect.request.contains(id.as_str()));
-    let left = match decide(&desired, &enrolled, was_sent) {
+    let read_again = sent.and_then(|effect| read_again_in(effect, services.context.clock.now()));
+    let left = match decide(&desired, &enrolled, was_sent, read_again) {
         Action::Answer(verdict) => {
             if matches!(verdict, Verdict::Done(_)) {
                 services.listener.campaigns();

@@ -62,8 +62,8 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let detail = services.products.read(&product).await?;
     let desired: Vec<Tier> =
         current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
-    let applied =
-        services.prices.apply_tiers(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
+    let of_command = (Some(cx.identity()), cx.effects.as_slice());
+    let applied = services.prices.apply_tiers(&product, &detail, &desired, of_command, &cx.intent()).await?;
     let verdict = applied.unwrap_or_else(|refused| refused.verdict);
     if verdict == Verdict::Done(None) {
         services

@@ -27,6 +27,7 @@ use crate::{
             Message, Verdict,
             evidence::{EvidenceKind, read},
             invalid,
+            patience::read_again_in,
             price_rows::{held_by_mode_guard, held_message},
             product::{UpdateEvidence, settle_update, shows},
         },
@@ -83,7 +84,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if shows(&cx.data, &detail) {
         return Ok(Verdict::Done(None));
     }
-    if cx.confirmed("product.update").is_some() {
+    if let Some(sent) = cx.confirmed("product.update") {
+        if let Some(wait) = read_again_in(sent, services.context.clock.now()) {
+            return Ok(Verdict::Unsettled(wait));
+        }
         let message = Message::new("not_as_sent", text!("push-product-not-as-sent"));
         return Ok(Verdict::Failed(message));
     }

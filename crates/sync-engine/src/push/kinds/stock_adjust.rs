@@ -3,9 +3,13 @@
 
 use std::time::Duration;
 
-use espelho_api_client::{ApiRequest, resources::products::stock::Movement};
+use espelho_api_client::{
+    ApiRequest,
+    resources::products::stock::Movement,
+    webhook::{Delivery, EventName},
+};
 use espelho_model::{LocationId, ProductId, Sku, text};
-use espelho_store::{Command, Effect};
+use espelho_store::{Command, Effect, EffectState};
 use futures_util::future::BoxFuture;
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -31,6 +35,7 @@ use crate::{
             stock_movement::{
                 self, After, MovementEvidence, check, empties, may_still_land, quantity_of, total_of,
             },
+            told_changes::{ToldChange, told_changes},
         },
         stock_balance::Dispatched,
     },
@@ -38,6 +43,10 @@ use crate::{
 
 /// An example of a movement's data.
 const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
+/// The effects before a movement among which those of its SKU are looked for: they may be told late.
+const LATEST_EFFECTS: i64 = 200;
+/// Deliveries that are read at once.
+const DELIVERIES: i64 = 1_000;
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
 /// The wait of a movement for one of our dispatches.
@@ -130,6 +139,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     {
         return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
     }
+    let told_after = services.context.store.inbox().last_delivery().await?;
     // Dispatches from here on count: they may be before the reading, or after it.
     let from = services.context.clock.now();
     let detail = services.products.read(&product).await?;
@@ -162,6 +172,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         until: Some(until),
         total: total_of(stock),
         places: u64::try_from(stock.len()).ok(),
+        told_after: Some(told_after),
     };
     let id = services.journal.plan(cx.effect(&request, &evidence)).await?;
     // A dispatch between the mark and this point may be before the reading or after it.
@@ -271,6 +282,37 @@ async fn read_stable_stock(
     Ok(None)
 }
 
+/// Reads the changes of the SKU that deliveries told since the reading before a movement, without those of our movements
+/// before it.
+async fn told_since(
+    services: &Services<'_>,
+    movement: &Effect,
+    evidence: &MovementEvidence,
+) -> Result<Vec<ToldChange>, Error> {
+    let Some(mut after) = evidence.told_after else { return Ok(Vec::new()) };
+    let (journal, of_sku) = (services.context.store.journal(), format!("stock/{}/", evidence.sku));
+    let before = journal.effects_after(&services.context.key, movement.id - LATEST_EFFECTS).await?;
+    let is_earlier = |effect: &&Effect| {
+        let happened = effect.state == EffectState::Confirmed;
+        happened && effect.id < movement.id && effect.key.starts_with(&of_sku)
+    };
+    let earlier: Vec<MovementEvidence> =
+        before.iter().filter(is_earlier).filter_map(|effect| read(effect).ok()).collect();
+    let (inbox, key) = (services.context.store.inbox(), &services.context.key);
+    let naive = services.client.naive_offset();
+    let event = EventName::ProductStockUpdated;
+    let mut of_product = Vec::new();
+    loop {
+        let page = inbox.told_since(key, event.as_str(), after, DELIVERIES).await?;
+        let parsed = page.iter().filter_map(|kept| Delivery::parse(&kept.body, naive).ok());
+        of_product.extend(parsed.filter(|own| own.product_sku_id() == Some(evidence.product.as_str())));
+        match page.last() {
+            Some(last) if page.len() == DELIVERIES as usize => after = last.id,
+            _ => return Ok(told_changes(&of_product, &evidence.product, &earlier)),
+        }
+    }
+}
+
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: MovementEvidence = read(effect)?;
     let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
@@ -284,7 +326,10 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
         None => None,
         Some(((at_location, total), sold)) => {
             let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.mark).await?;
-            Some(After { at_location, total, sold, has_moved_elsewhere })
+            let has_been_away = services.journal.has_been_away(effect.id, at_location != evidence.before);
+            // After the reading: what it shows may have been told by now.
+            let told = told_since(services, effect, &evidence).await?;
+            Some(After { at_location, total, sold, has_moved_elsewhere, told, has_been_away })
         }
     };
     Ok(stock_movement::settle(&evidence, after, age))

@@ -1,0 +1,192 @@
+//! Changes of a SKU's stock that deliveries told around a movement. The quantities in a delivery are never taken as state;
+//! but they tell that something moved, and by how much, which an end state alone does not.
+
+use std::collections::HashSet;
+
+use espelho_api_client::webhook::Delivery;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use super::{product::number, stock_movement::MovementEvidence};
+use crate::plan::stock_balance::Dispatched;
+
+/// One change that was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldChange {
+    /// The location, where the delivery names one.
+    pub location: Option<String>,
+    /// The new quantity less the old one, where the delivery has both.
+    pub step: Option<Decimal>,
+}
+
+/// Returns the changes of a product's stock among deliveries of `product.stock_updated`. A delivery that arrives again is
+/// the same change: its quantities, its location and its time are the same. One of a movement of ours that was over
+/// before (`earlier`) is only late.
+pub fn told_changes<'d>(
+    deliveries: impl IntoIterator<Item = &'d Delivery>,
+    product: &str,
+    earlier: &[MovementEvidence],
+) -> Vec<ToldChange> {
+    let mut seen = HashSet::new();
+    let mut changes = Vec::new();
+    for delivery in deliveries.into_iter().filter(|own| own.product_sku_id() == Some(product)) {
+        let data: Value = serde_json::from_str(delivery.data.as_str()).unwrap_or_default();
+        let (old, new) = (number(&data["old_quantity"]), number(&data["new_quantity"]));
+        let location = match &data["location_id"] {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let is_late = |own: &MovementEvidence| {
+            location.as_deref() == Some(own.location.as_str())
+                && (old, new) == (Some(own.before), Some(own.before + own.delta))
+        };
+        if earlier.iter().any(is_late) {
+            continue;
+        }
+        if seen.insert((location.clone(), old, new, delivery.timestamp)) {
+            changes.push(ToldChange { location, step: new.zip(old).map(|(new, old)| new - old) });
+        }
+    }
+    changes
+}
+
+/// Keeps the changes at one location, and those that name none.
+pub fn at_location(changes: &[ToldChange], location: &str) -> Vec<ToldChange> {
+    let is_there = |change: &&ToldChange| change.location.as_deref().is_none_or(|own| own == location);
+    changes.iter().filter(is_there).cloned().collect()
+}
+
+/// Says whether nobody else moved stock, as far as it was told: every change is a dispatch, or the movement itself where
+/// that `happened`. A change that tells no quantities may be the movement, and is no dispatch.
+pub fn are_ours(changes: &[ToldChange], delta: Decimal, sold: &Dispatched, happened: bool) -> bool {
+    let steps: Vec<Option<Decimal>> =
+        changes.iter().map(|change| change.step).filter(|step| *step != Some(Decimal::ZERO)).collect();
+    if are_dispatches(&steps, sold) {
+        return true;
+    }
+    let may_be_own = |at: &usize| steps[*at].is_none_or(|step| step == delta);
+    let are_others_dispatches = |own: usize| {
+        let mut others = steps.clone();
+        others.remove(own);
+        are_dispatches(&others, sold)
+    };
+    happened && (0..steps.len()).filter(may_be_own).any(are_others_dispatches)
+}
+
+/// Says whether changes took off together what some of the dispatches did. One may be told line by line.
+fn are_dispatches(steps: &[Option<Decimal>], sold: &Dispatched) -> bool {
+    let taken = |step: &Option<Decimal>| step.filter(|step| *step < Decimal::ZERO).map(|step| -step);
+    let total: Option<Decimal> = steps.iter().map(taken).sum();
+    total.is_some_and(|total| sold.clone().all_possible().may_be(total))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::FixedOffset;
+    use serde_json::json;
+
+    use super::*;
+
+    fn whole(number: i64) -> Decimal {
+        Decimal::from(number)
+    }
+
+    fn delivery(data: &Value, second: u32) -> Delivery {
+        let body = json!({
+            "event": "product.stock_updated", "data": data, "timestamp": format!("2026-11-20T12:00:{second:02}Z"),
+            "webhook_id": "w",
+        });
+        Delivery::parse(body.to_string().as_bytes(), FixedOffset::east_opt(0).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_change_is_told_with_its_location_and_by_how_much_and_once() {
+        let told = |old: Value, new: Value, location: Value, second| {
+            let data = json!({"store_id": 1, "product_sku_id": "P", "old_quantity": old, "new_quantity": new,
+                "location_id": location});
+            delivery(&data, second)
+        };
+        let deliveries = [
+            told(json!(100), json!(109), json!(1), 1),
+            told(json!(100), json!(109), json!(1), 1),
+            told(json!(100), json!(109), json!(1), 2),
+            told(json!("9.50"), json!("9"), json!("2"), 3),
+            told(Value::Null, json!(9), Value::Null, 4),
+            delivery(
+                &json!({"product_sku_id": "Q", "old_quantity": 1, "new_quantity": 2, "location_id": 1}),
+                5,
+            ),
+            delivery(&json!([]), 6),
+        ];
+        let change = |location: Option<&str>, step: Option<Decimal>| ToldChange {
+            location: location.map(str::to_owned),
+            step,
+        };
+        let changes = told_changes(&deliveries, "P", &[]);
+        assert_eq!(
+            changes,
+            [
+                change(Some("1"), Some(whole(9))),
+                change(Some("1"), Some(whole(9))),
+                change(Some("2"), Some(Decimal::new(-5, 1))),
+                change(None, None),
+            ],
+            "the first arrived twice, and the third is another change"
+        );
+        assert_eq!(at_location(&changes, "2"), changes[2..]);
+        let earlier = |delta: i64, location: &str| MovementEvidence {
+            product: "P".into(),
+            sku: "A".into(),
+            location: location.into(),
+            delta: whole(delta),
+            before: whole(100),
+            mark: None,
+            from: None,
+            until: None,
+            total: None,
+            places: None,
+            told_after: None,
+        };
+        let with = |earlier| told_changes(&deliveries, "P", &[earlier]);
+        assert_eq!(with(earlier(9, "1")), changes[2..], "an earlier movement that is told late is no news");
+        assert_eq!(with(earlier(8, "1")), changes);
+        assert_eq!(with(earlier(9, "2")), changes);
+    }
+
+    /// The told steps, the movement, what was sold, and whether this is ours alone if it did not happen, and if it did.
+    type Case<'c> = (&'c [Option<i64>], i64, &'c [i64], bool, bool);
+
+    #[test]
+    fn only_dispatches_and_the_movement_itself_are_not_somebody_elses() {
+        let rows: [Case<'_>; 19] = [
+            (&[], 9, &[], true, true),
+            (&[Some(9)], 9, &[], false, true),
+            (&[Some(9), Some(-9)], 9, &[], false, false),
+            (&[Some(-9)], 9, &[], false, false),
+            (&[Some(5)], 9, &[], false, false),
+            (&[Some(9), Some(9)], 9, &[], false, false),
+            (&[Some(0)], 9, &[], true, true),
+            (&[None], 9, &[], false, true),
+            (&[None, None], 9, &[], false, false),
+            (&[Some(-3)], 9, &[3], true, true),
+            (&[Some(-3), Some(9)], 9, &[3], false, true),
+            (&[Some(-3), Some(-3)], 9, &[3], false, false),
+            (&[Some(-1), Some(-2)], 9, &[3], true, true),
+            (&[Some(-3)], 9, &[3, 4], true, true),
+            (&[Some(-1)], 9, &[3], false, false),
+            (&[Some(-2)], -2, &[], false, true),
+            (&[Some(-2), Some(-2)], -2, &[2], false, true),
+            (&[Some(-2)], -2, &[2], true, true),
+            (&[Some(-2), None], -2, &[2], false, true),
+        ];
+        for (steps, delta, sold, without, with) in rows {
+            let change = |step: &Option<i64>| ToldChange { location: None, step: step.map(whole) };
+            let changes: Vec<ToldChange> = steps.iter().map(change).collect();
+            let sold =
+                Dispatched { certain: sold.iter().copied().map(whole).collect(), possible: Vec::new() };
+            let are_ours = |happened| are_ours(&changes, whole(delta), &sold, happened);
+            assert_eq!((are_ours(false), are_ours(true)), (without, with), "{steps:?} {delta} {sold:?}");
+        }
+    }
+}
