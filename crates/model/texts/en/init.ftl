@@ -22,4 +22,4 @@ init-written = written: { $file }
 init-not-written = { $file } cannot be written: { $problem }
 init-next-systemd = All is ready. Now: sudo systemctl enable --now espelho
 init-next-run = All is ready. Now: espelho --config { $folder } run
-init-next-doctor = The files are written. Correct what is marked above, and look again with: espelho doctor --config { $folder }
+init-next-doctor = The files are written. Correct what is marked above, and look again with: espelho --config { $folder } doctor

@@ -3,7 +3,7 @@
 ports-taken-by-service = { $key } { $address }: another espelho (process { $process }, version { $version }) serves there.
     .next = If it is another installation's, write another port into { $key } of espelho.toml. If it is this one's, it does the work already: espelho status. To restart it: sudo systemctl restart espelho
 ports-taken-by-espelho = { $key } { $address }: another espelho (process { $process }) listens there.
-    .next = Stop it (sudo systemctl stop espelho, or kill { $process }), or write another port into { $key } of espelho.toml.
+    .next = Stop it (sudo systemctl stop espelho.socket espelho, or kill { $process }), or write another port into { $key } of espelho.toml.
 ports-taken-by-program = { $key } { $address }: the program { $program } (process { $process }) listens there.
     .next = Stop it (kill { $process }), or write another port into { $key } of espelho.toml.
 ports-taken = { $key } { $address }: another program listens there.

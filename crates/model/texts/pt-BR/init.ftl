@@ -22,4 +22,4 @@ init-written = gravado: { $file }
 init-not-written = { $file } não pôde ser gravado: { $problem }
 init-next-systemd = Tudo pronto. Agora: sudo systemctl enable --now espelho
 init-next-run = Tudo pronto. Agora: espelho --config { $folder } run
-init-next-doctor = Os arquivos estão gravados. Corrija o que está marcado acima e confira com: espelho doctor --config { $folder }
+init-next-doctor = Os arquivos estão gravados. Corrija o que está marcado acima e confira com: espelho --config { $folder } doctor

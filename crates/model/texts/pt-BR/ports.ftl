@@ -3,7 +3,7 @@
 ports-taken-by-service = { $key } { $address }: outro espelho (processo { $process }, versão { $version }) já atende ali.
     .next = Se é o de outra instalação, escreva outra porta em { $key } no espelho.toml. Se é o desta, ele já faz o trabalho: espelho status. Para reiniciá-lo: sudo systemctl restart espelho
 ports-taken-by-espelho = { $key } { $address }: outro espelho (processo { $process }) já escuta ali.
-    .next = Encerre-o (sudo systemctl stop espelho, ou kill { $process }) ou escreva outra porta em { $key } no espelho.toml.
+    .next = Encerre-o (sudo systemctl stop espelho.socket espelho, ou kill { $process }) ou escreva outra porta em { $key } no espelho.toml.
 ports-taken-by-program = { $key } { $address }: o programa { $program } (processo { $process }) já escuta ali.
     .next = Encerre-o (kill { $process }) ou escreva outra porta em { $key } no espelho.toml.
 ports-taken = { $key } { $address }: outro programa já escuta ali.
