@@ -12,8 +12,9 @@ use crate::{
     Error, StoreContext,
     plan::push::{
         evidence::{Evidence as _, read},
+        movement_evidence::MovementEvidence,
         stock_level::LevelEvidence,
-        stock_movement::{MovementEvidence, empties},
+        stock_movement::empties,
     },
 };
 

@@ -12,6 +12,7 @@ pub mod job_queue;
 pub mod jobs;
 pub mod labels;
 pub mod media;
+pub mod movement_evidence;
 pub mod order_notes;
 pub mod order_status;
 pub mod patience;

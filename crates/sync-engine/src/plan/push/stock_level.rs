@@ -24,7 +24,7 @@ use super::{
     evidence::{Evidence, read},
     invalid,
     jobs::{DISPATCH_GRACE, dispatches_goods},
-    stock_movement::MovementEvidence,
+    movement_evidence::MovementEvidence,
     units::has_half_unit,
 };
 

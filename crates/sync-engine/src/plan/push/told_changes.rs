@@ -7,7 +7,7 @@ use espelho_api_client::webhook::Delivery;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use super::{product::number, stock_movement::MovementEvidence};
+use super::{movement_evidence::MovementEvidence, product::number};
 use crate::plan::stock_balance::Dispatched;
 
 /// One change that was told.

@@ -30,11 +30,10 @@ use crate::{
             dispatches::ReadingWindow,
             evidence::{EvidenceKind, read},
             invalid,
+            movement_evidence::MovementEvidence,
             product::number,
             stock_level::{many_to_zero, untold},
-            stock_movement::{
-                self, After, MovementEvidence, check, empties, may_still_land, quantity_of, total_of,
-            },
+            stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
             told_changes::{ToldChange, told_changes},
         },
         stock_balance::Dispatched,

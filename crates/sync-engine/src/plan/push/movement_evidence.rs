@@ -1,0 +1,52 @@
+//! The evidence that the journal keeps with a movement of stock (effect `stock.adjust`).
+
+use chrono::{DateTime, Utc};
+use espelho_store::Effect;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::{dispatches::ReadingWindow, evidence::Evidence};
+
+/// What the journal keeps with a movement: its delta and the reading before it. Times are RFC 3339.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields bear the API document's names")]
+pub struct MovementEvidence {
+    pub product: String,
+    pub sku: String,
+    pub location: String,
+    pub delta: Decimal,
+    /// The quantity at the location before it.
+    pub before: Decimal,
+    /// The last effect in the journal before that reading; absent in the oldest rows.
+    pub mark: Option<i64>,
+    /// When the reading began.
+    pub from: Option<DateTime<Utc>>,
+    /// When the reading ended.
+    pub until: Option<DateTime<Utc>>,
+    /// The quantity in all locations before it; absent where one of them was unknown.
+    pub total: Option<Decimal>,
+    /// How many locations have the SKU.
+    pub places: Option<u64>,
+    /// The last delivery before that reading; absent in older rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_after: Option<i64>,
+}
+
+impl Evidence for MovementEvidence {
+    const KIND: &'static str = "stock.adjust";
+    const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"product":"P","sku":"A","location":"1","delta":"-2","before":"9","mark":4,
+        "from":"2026-11-20T12:00:00+00:00","until":"2026-11-20T12:00:01+00:00","total":"9","places":1}"#;
+}
+
+impl MovementEvidence {
+    /// Where a movement's reading lies among other effects.
+    pub fn window(&self, effect: &Effect) -> ReadingWindow {
+        ReadingWindow {
+            effect: effect.id,
+            mark: self.mark.unwrap_or_default(),
+            from: self.from.unwrap_or(effect.planned_at),
+            until: self.until.unwrap_or(effect.planned_at),
+        }
+    }
+}
