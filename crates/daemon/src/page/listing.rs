@@ -13,7 +13,7 @@ use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, RowsInTrouble
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
-    mending::{Mend, Trouble, mends},
+    mending::{INTENTS, Mend, Trouble, mends},
     sheet::{Cell, Sheet},
     words::{Words, encoded, order_address, store_address, story_address},
 };
@@ -23,8 +23,6 @@ use crate::{acts::Deed, causes, terminal::shown};
 pub(crate) const ROWS: u32 = 200;
 /// The causes that the page of errors names.
 const NAMED: usize = 4;
-/// The tables that the ERP writes, as `v_errors` names them.
-pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
 
 /// The filter of a list, by the names that the command line and the views use.
 #[derive(Clone, Debug, Default, serde::Deserialize)]

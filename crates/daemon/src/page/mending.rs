@@ -9,8 +9,11 @@ use espelho_model::{
     text::Text,
 };
 
-use super::{listing::INTENTS, words::encoded};
+use super::words::encoded;
 use crate::acts::Deed;
+
+/// The tables that the ERP writes, as `v_errors` names them.
+pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
 
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use espelho_store::Action;
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
-    listing::INTENTS,
+    mending::INTENTS,
     sheet::{Cell, Sheet},
     words::{Words, store_address},
 };

@@ -7,8 +7,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{text, text::Text};
 
 use super::{
-    listing::INTENTS,
-    mending::{Mend, Trouble, mends},
+    mending::{INTENTS, Mend, Trouble, mends},
     words::{Words, encoded, store_address},
 };
 use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
