@@ -84,7 +84,8 @@ async fn a_resync_beside_a_service_is_done_by_it(kind: Kind) {
     let (installation, shop, service, base) = serving(kind, 5).await;
     shop.change(|orders| orders.push(Order::ordinary("P00006")));
     let run = installation.resync(&["--only", "orders"]).await.expect(0);
-    assert_eq!((run.count("orders", "seen"), run.count("orders", "changed")), (6, 1));
+    // A sweep of the service may have found it before.
+    assert!(run.count("orders", "seen") == 6 && run.count("orders", "changed") <= 1, "{run}");
     assert!(run.store()["resources"]["products"].is_null(), "{run}");
     assert_eq!(run.store()["logins"], json!(0), "it is done with the service's token");
     assert!(!run.stderr.contains("error"), "{run}");

@@ -33,7 +33,8 @@ async fn counts(keeping: &Keeping) -> Vec<String> {
         counts.extend(keeping.ask(&format!("SELECT CAST(count(*) AS TEXT) AS n FROM {table}")).await);
     }
     let inbox = receiving::with_inbox(&keeping.installation).await;
-    let deliveries = inbox.ask("SELECT event FROM webhook_inbox").await.len();
+    // The test delivery that each start requests may come at any moment.
+    let deliveries = inbox.ask("SELECT event FROM webhook_inbox WHERE event <> 'webhook.test'").await.len();
     counts.push(deliveries.to_string());
     counts
 }
@@ -64,7 +65,9 @@ async fn deliveries_that_are_replayed_are_read_for_again_and_double_nothing(kind
 
     for _ in 0..2 {
         let replayed = replay(&["--all", "--since", "1h"]).await;
-        assert_eq!((&replayed["matching"], &replayed["replayed"]), (&json!(all), &json!(all)), "{replayed}");
+        let is_whole =
+            replayed["matching"].as_u64().is_some_and(|matching| (all..=all + 1).contains(&matching));
+        assert!(is_whole && replayed["matching"] == replayed["replayed"], "{replayed}");
         keeping.inbox_is_handled().await;
         assert_eq!(settled(&keeping).await, before);
     }

@@ -35,7 +35,7 @@ use espelho_sync_engine::{Problem, Trouble};
 use self::intents::IntentCommand;
 use crate::{
     cli::{Cli, Command, EndedStateArg, GetCommand, NoticeCommand, TokenCommand, WebhookCommand},
-    config::{self, Configuration},
+    config::{self, ConfigError, Configuration},
     decisions::Decision,
     exit, help, report,
 };
@@ -123,7 +123,16 @@ async fn sandbox(mut arguments: espelho_sandbox::cli::Args, json: bool) -> u8 {
 
 /// Reads the configuration, or prints every mistake in it.
 fn load(cli: &Cli) -> Result<Configuration, u8> {
-    config::load(&config::directory(cli.config.as_deref())).map_err(|errors| {
+    or_report(config::load(&config::directory(cli.config.as_deref())), cli)
+}
+
+/// Reads the configuration without its secrets, for a command that only reads the database.
+fn load_to_read(cli: &Cli) -> Result<Configuration, u8> {
+    or_report(config::load_without_secrets(&config::directory(cli.config.as_deref())), cli)
+}
+
+fn or_report(loaded: Result<Configuration, Vec<ConfigError>>, cli: &Cli) -> Result<Configuration, u8> {
+    loaded.map_err(|errors| {
         let problems: Vec<Problem> = errors
             .iter()
             .map(|error| Problem::new(Trouble::Configuration, "configuration", error, error.text()))

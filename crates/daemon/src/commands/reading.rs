@@ -10,7 +10,7 @@ use espelho_model::{Clock, StoreKey, clock::SystemClock, text};
 use espelho_store::{Error, Store};
 use espelho_sync_engine::{Problem, Trouble};
 
-use super::{load, say};
+use super::{load_to_read, say};
 use crate::{cli::Cli, config::Configuration, place::Place};
 
 /// The longest wait for the own database to say which installation it belongs to.
@@ -26,7 +26,7 @@ pub(super) struct Reading {
 impl Reading {
     /// Opens the configuration and the database; otherwise prints the problem and returns the exit code.
     pub(super) async fn open(cli: &Cli) -> Result<Self, u8> {
-        let configuration = load(cli)?;
+        let configuration = load_to_read(cli)?;
         let clock = SystemClock::shared();
         let store = attach(&configuration, &clock).await.map_err(|problem| say(&problem, cli))?;
         Ok(Self { configuration, store: store.read_in(cli.locale), clock })

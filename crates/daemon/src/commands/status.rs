@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    load, no_signals,
+    load_to_read, no_signals,
     reading::{attach, is_of_another, named},
     say,
 };
@@ -32,7 +32,7 @@ const HOME: &str = "\x1b[H";
 const CLEAR_BELOW: &str = "\x1b[J";
 
 pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
-    let configuration = match load(cli) {
+    let configuration = match load_to_read(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };

@@ -126,8 +126,25 @@ fn other_than(folder: &Path, other: &Path) -> Option<PathBuf> {
     (!is_same).then(|| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))
 }
 
+/// Whether secrets are read with the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Secrets {
+    Read,
+    Leave,
+}
+
 /// Reads everything, and returns all mistakes at once.
 pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
+    load_with(dir, Secrets::Read)
+}
+
+/// Reads everything but passwords, tokens and other secrets, which are empty, for a command that only reads the database:
+/// its user may be allowed to read that and no secret.
+pub(crate) fn load_without_secrets(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
+    load_with(dir, Secrets::Leave)
+}
+
+fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {
     if !dir.is_dir() {
         return Err(vec![ConfigError {
             place: dir.display().to_string(),
@@ -136,15 +153,16 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
     let mut errors = Vec::new();
     let installation = installation::load(dir).map_err(|e| errors.push(e)).ok();
-    let tokens_file = installation.as_ref().and_then(|installation| installation.http.tokens_file.as_deref());
+    let with_secrets = installation.as_ref().filter(|_| secrets == Secrets::Read);
+    let tokens_file = with_secrets.and_then(|installation| installation.http.tokens_file.as_deref());
     let tokens = tokens::load(dir, tokens_file).map_err(|e| errors.push(e)).unwrap_or_default();
-    let notices = installation.as_ref().map(|installation| notices::load(dir, &installation.notices));
+    let notices = with_secrets.map(|installation| notices::load(dir, &installation.notices));
     let notices = notices.and_then(|notices| notices.map_err(|e| errors.push(e)).ok()).unwrap_or_default();
     let mut stores = Vec::new();
     match store_files(dir) {
         Ok(files) => {
             for (key, path) in files {
-                match store::load(dir, key, &path) {
+                match store::load(dir, key, &path, secrets) {
                     Ok(store) => stores.push(store),
                     Err(error) => errors.push(error),
                 }
@@ -247,6 +265,26 @@ mod tests {
         assert_eq!(other_than(&own, &other), Some(own));
         assert!(other_than(Path::new("here"), &other).is_some_and(|folder| folder.is_absolute()));
         assert_eq!(folder_to_name(None), None);
+    }
+
+    #[test]
+    fn a_command_that_only_reads_the_database_needs_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("stores")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        write("espelho.toml", "[http]\ntokens_file = \"nowhere\"\n[notices.ping]\nurl_file = \"nowhere\"\n");
+        write(
+            "stores/loja.toml",
+            "environment = \"sandbox\"\nbase_url = \"http://127.0.0.1:1\"\n\
+            [credentials]\nusername = \"a@b\"\npassword_file = \"nowhere\"\n\
+            [webhook]\npublic_url = \"http://127.0.0.1:2/webhooks/loja\"\nsecret_file = \"nowhere\"\n",
+        );
+        assert!(load(dir.path()).is_err());
+        let loaded = load_without_secrets(dir.path()).map(|all| all.stores.len());
+        assert_eq!(
+            loaded.map_err(|errors| errors.iter().map(ToString::to_string).collect()),
+            Ok::<_, Vec<String>>(1)
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    ConfigError, LabelsConfig,
+    ConfigError, LabelsConfig, Secrets,
     address::{Environment, check_address},
     file,
     labels::StoreLabels,
@@ -158,12 +158,17 @@ impl Default for Assumptions {
 }
 
 /// Reads and checks a store's file.
-pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig, ConfigError> {
+pub(super) fn load(
+    dir: &Path,
+    key: StoreKey,
+    path: &Path,
+    secrets: Secrets,
+) -> Result<StoreConfig, ConfigError> {
     let text = file::read(path)?;
     let file: StoreFile = file::parse(path, &text)?;
     let at = |name: &str, problem: Text| ConfigError { place: file::place_of(path, &text, name), problem };
     check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
-    let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path)).transpose();
+    let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path, secrets)).transpose();
     let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
     let labels = file.labels.check().map_err(|(name, problem)| at(name, problem))?;
     let requests_per_minute = check_rate(file.limits.requests_per_minute, file.environment)
@@ -174,9 +179,11 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
     }
     let (is_inline, named) = (credentials.password.is_some(), credentials.password_file.as_deref());
     let password_files = secret::password_files(dir, path, &key, is_inline, named);
-    let password =
-        secret::password(dir, path, &key, credentials.password, credentials.password_file.as_deref())
-            .map_err(|e| at("credentials", e))?;
+    let password = match secrets {
+        Secrets::Read => secret::password(dir, path, &key, credentials.password, named),
+        Secrets::Leave => Ok(SecretString::default()),
+    };
+    let password = password.map_err(|e| at("credentials", e))?;
     let naive_offset = file.assumptions.naive_offset.parse().map_err(|_| {
         at("naive_offset", text!("config-naive-offset", value = &file.assumptions.naive_offset))
     })?;
@@ -239,7 +246,7 @@ mod tests {
         let password = dir.path().join("stores/loja.password");
         std::fs::write(&password, "segredo do arquivo\n").unwrap();
         std::fs::set_permissions(password, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let loaded = load(dir.path(), StoreKey::new("loja").unwrap(), &path);
+        let loaded = load(dir.path(), StoreKey::new("loja").unwrap(), &path, Secrets::Read);
         loaded.map_err(|e| e.to_string().replace(&format!("{}/", dir.path().join("stores").display()), ""))
     }
 

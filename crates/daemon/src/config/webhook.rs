@@ -12,6 +12,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::{
+    Secrets,
     address::{Environment, check_address},
     file::nearest,
     secret,
@@ -62,6 +63,7 @@ impl Webhook {
         environment: Environment,
         dir: &Path,
         store_file: &Path,
+        secrets: Secrets,
     ) -> Result<WebhookConfig, (&'static str, Text)> {
         let Self { public_url, events, secret: inline, secret_file } = self;
         check_address("webhook.public_url", &public_url, environment).map_err(|e| ("public_url", e))?;
@@ -77,6 +79,7 @@ impl Webhook {
             let nearest = nearest(unknown, EventName::ALL.iter().map(EventName::as_str)).unwrap_or("*");
             return Err(("events", text!("config-webhook-event", event = unknown, nearest = nearest)));
         }
+        let secret_file = secret_file.filter(|_| secrets == Secrets::Read);
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
         let unreadable =
             |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
@@ -124,7 +127,7 @@ mod tests {
         std::fs::write(&secret, "whsec_do-portal\r\n").unwrap();
         std::fs::set_permissions(secret, std::fs::Permissions::from_mode(0o600)).unwrap();
         let webhook: Webhook = toml::from_str(text).unwrap();
-        webhook.check(environment, dir.path(), &dir.path().join("stores/loja.toml"))
+        webhook.check(environment, dir.path(), &dir.path().join("stores/loja.toml"), Secrets::Read)
     }
 
     #[test]

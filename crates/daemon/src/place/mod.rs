@@ -15,7 +15,7 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
 /// The state directory of an installed service.
-const INSTALLED: &str = "/var/lib/espelho";
+pub(crate) const INSTALLED: &str = "/var/lib/espelho";
 
 /// The rule that chose the state directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

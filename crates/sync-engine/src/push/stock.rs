@@ -473,7 +473,8 @@ impl<'c> StockPusher<'c> {
                     let reserved = reserved_of(now).unwrap_or_default();
                     self.verify_level(level, desired, Shown { quantity, reserved }).await?
                 }
-                (Some(_), None, Some(_)) => self.verdict_without_quantity(level),
+                // The marketplace took the level: where it shows none there, nothing tells that the location is unknown.
+                (_, None, Some(_)) => self.verdict_without_quantity(level),
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
             self.tools.answers.level(level, &verdict).await?;

@@ -267,7 +267,8 @@ async fn a_sent_level_whose_quantity_is_never_told_is_left_to_a_person_after_hal
     rig.set_stock(&goods, "3").await;
     rig.shown(LEVELS, |states| states == ["failed"]).await;
     let passed = rig.elapsed() - began;
-    assert!((30..60).contains(&passed.as_secs()), "{passed:?}");
+    // The clock moves on in strides, and not only while the engine waits.
+    assert!((30..120).contains(&passed.as_secs()), "{passed:?}");
     assert_eq!(rig.ask("SELECT error_code FROM erp_stock").await, ["unprovable"]);
     assert_eq!(rig.writes("/stock").len(), 1);
     // It was set, and a person sees it once the marketplace tells it.

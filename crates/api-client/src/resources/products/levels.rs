@@ -53,10 +53,14 @@ pub(super) fn read_stock(
     };
     let total = read.decimal("stock.total", wire.total).map(|total| total.normalize());
     let locations = read.list("stock.locations", wire.locations);
-    let locations = locations.into_iter().filter_map(|row| read_location(read, row)).collect();
+    let locations: Vec<StockLocation> =
+        locations.into_iter().filter_map(|row| read_location(read, row)).collect();
     let levels: Vec<(StockLevel, bool)> = levels
         .into_iter()
         .filter_map(|row| read_level(read, row, sku.map_or(product.as_str(), Sku::as_str)))
+        .map(|(level, is_named)| {
+            (StockLevel { location_id: located(&locations, level.location_id), ..level }, is_named)
+        })
         .collect();
     let named: BTreeSet<&Sku> =
         levels.iter().filter(|(_, is_named)| *is_named).map(|(level, _)| &level.sku).collect();
@@ -68,6 +72,19 @@ pub(super) fn read_stock(
     });
     let levels = levels.collect();
     Ok(Stock { total, levels, locations })
+}
+
+/// Returns the id of the location that a level lies in. `location_stock` may hold its name: it is one if no location
+/// has it as its id, and one alone is called so.
+fn located(locations: &[StockLocation], told: LocationId) -> LocationId {
+    if locations.iter().any(|location| location.id == told) {
+        return told;
+    }
+    let mut called = locations.iter().filter(|location| location.name.as_deref() == Some(told.as_str()));
+    match (called.next(), called.next()) {
+        (Some(only), None) => only.id.clone(),
+        _ => told,
+    }
 }
 
 /// Reads a level, and whether it names a SKU; else it has `otherwise`.
@@ -174,6 +191,23 @@ mod tests {
         let wrapped = r#"{"stock":{"total":8,"stocks":[],"locations":[{"location_id":7}]}}"#;
         let stock = read_stock(&mut read, wrapped, &ProductId::new("P1"), None).unwrap();
         assert_eq!((stock.total, stock.locations.len()), (Some(Decimal::from(8)), 1));
+    }
+
+    #[test]
+    fn a_level_that_names_its_location_has_the_locations_id() {
+        let locations = r#""locations":[{"location_id":7,"name":"CD"},{"location_id":8,"name":"Loja"},
+            {"location_id":9,"name":"Loja"},{"location_id":"CD-2","name":"8"}]"#;
+        for (told, expected) in [
+            (r#""CD""#, "7"),
+            ("7", "7"),
+            (r#""8""#, "8"),
+            (r#""Loja""#, "Loja"),
+            (r#""cd""#, "cd"),
+            (r#""Outra""#, "Outra"),
+        ] {
+            let payload = format!(r#"{{"stocks":[{{"location_stock":{told},"quantity":1}}],{locations}}}"#);
+            assert_eq!(keys(&payload, Some("S1")).unwrap(), owned(&[("S1", expected)]), "{told}");
+        }
     }
 
     // proves: STK-007, STK-011, STK-012

@@ -25,7 +25,7 @@ use super::{doctor, load, say};
 use crate::{
     cli::{Cli, DoctorArgs, InitArgs},
     config, exit,
-    place::Place,
+    place::{self, Place},
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
@@ -111,7 +111,7 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
     let password_file = format!("{}.password", answers.key);
     let path = stores.join(&password_file);
     put(&path, answers.password.expose_secret(), 0o600).map_err(failed(&path))?;
-    share_with_service(&path).map_err(failed(&path))?;
+    give_to_service(&path, Path::new(place::INSTALLED)).map_err(failed(&path))?;
     written.push(path);
     let text = files::store(&StoreAnswers {
         key: answers.key.clone(),
@@ -136,21 +136,49 @@ fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     std::fs::rename(&draft, path)
 }
 
-/// Lets the group of the configuration's folder read a password that root writes: a package gives the folder to the
-/// service's group.
-fn share_with_service(path: &Path) -> io::Result<()> {
+/// Gives the service's user a password that root writes. A package gives the folder of the configuration to the service's
+/// group, which the ERP's user may join, and the state directory to the service's user, who alone reads the password.
+fn give_to_service(path: &Path, state: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     let group = std::fs::metadata(folder)?.gid();
     if !rustix::process::geteuid().is_root() || group == 0 {
         return Ok(());
     }
-    chown(path, None, Some(group))?;
-    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o640))
+    match std::fs::metadata(state).ok().filter(|state| state.gid() == group && state.uid() != 0) {
+        Some(service) => chown(path, Some(service.uid()), Some(group)),
+        // Nobody tells who the service is: its group is all that is known of it.
+        None => {
+            chown(path, None, Some(group))?;
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o640))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_that_root_writes_is_for_the_services_user_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let [configuration, state] = ["stores", "state"].map(|name| dir.path().join(name));
+        for folder in [&configuration, &state] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let path = configuration.join("loja.password");
+        put(&path, "secret", 0o600).unwrap();
+        let is_root = rustix::process::geteuid().is_root();
+        if is_root {
+            chown(&configuration, None, Some(61_010)).unwrap();
+            chown(&state, Some(61_001), Some(61_010)).unwrap();
+        }
+        let before = std::fs::metadata(&path).unwrap();
+        give_to_service(&path, &state).unwrap();
+        let found = std::fs::metadata(&path).unwrap();
+        assert_eq!(found.mode() & 0o777, 0o600);
+        let owner = if is_root { (61_001, 61_010) } else { (before.uid(), before.gid()) };
+        assert_eq!((found.uid(), found.gid()), owner);
+    }
 
     #[test]
     fn an_installation_is_ready_though_only_the_running_service_can_show_the_rest() {
