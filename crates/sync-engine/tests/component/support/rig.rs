@@ -304,7 +304,7 @@ impl Rig {
     /// Says what the ERP's rows wait for.
     async fn open_work(&self) -> String {
         let commands = "SELECT id || ' ' || kind || ' ' || state || ' ' || COALESCE(error, '') AS c FROM commands \
-            WHERE state NOT IN ('done', 'failed', 'ignored')";
+            WHERE state <> 'done' OR id >= (SELECT max(id) FROM commands)";
         let errors = "SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors";
         format!("open commands: {:?}; errors: {:?}", self.ask(commands).await, self.ask(errors).await)
     }
