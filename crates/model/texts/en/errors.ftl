@@ -26,4 +26,3 @@ errors-code-gave-up = tried many times without effect
 errors-code-unprovable = sent, and nothing proves what happened
 errors-code-not-found = unknown to the marketplace
 errors-code-waiting-invoice = waits for the NF-e
-errors-code-waiting-orders = sent; waits for all orders

@@ -26,4 +26,3 @@ errors-code-gave-up = tentado muitas vezes sem efeito
 errors-code-unprovable = enviado, sem prova do que houve
 errors-code-not-found = o marketplace não conhece
 errors-code-waiting-invoice = espera NF-e
-errors-code-waiting-orders = enviado; espera todos os pedidos

@@ -258,7 +258,7 @@ impl<'c> Journal<'c> {
                 let note = serde_json::to_string(&message.text).unwrap_or_default();
                 return self.settle(effect.id, EffectState::Doubtful, code, &note, None).await;
             }
-            Settlement::NotYet(_) | Settlement::Waits(..) => return Ok(()),
+            Settlement::NotYet(_) => return Ok(()),
         };
         self.state().first_checked.remove(&effect.id);
         self.listener.settled(&effect.kind, state);

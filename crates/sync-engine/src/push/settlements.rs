@@ -55,7 +55,7 @@ impl<'c> Settlements<'c> {
         };
         self.journal.note_settlement(effect, &settled).await?;
         Ok(match settled {
-            Settlement::NotYet(wait) | Settlement::Waits(_, wait) => Some(wait),
+            Settlement::NotYet(wait) => Some(wait),
             _ => None,
         })
     }

@@ -50,8 +50,6 @@ pub enum Settlement {
     },
     /// It does not show yet: read again after this time.
     NotYet(Duration),
-    /// It does not show before something else is there, which the words name: read again after this time.
-    Waits(Message, Duration),
     /// Nothing can prove either. Only a person decides.
     Unprovable(Message),
 }
@@ -69,7 +67,6 @@ impl Settlement {
     pub fn verdict(self) -> Option<Verdict> {
         match self {
             Self::NotYet(wait) => Some(Verdict::Unsettled(wait)),
-            Self::Waits(message, wait) => Some(Verdict::Waiting(message, wait)),
             Self::Unprovable(message) => Some(Verdict::Doubtful(message)),
             Self::Happened { .. } | Self::DidNotHappen { .. } => None,
         }

@@ -87,10 +87,10 @@ pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
     was_lost && effect.sent_at.is_some_and(|at| now - at < OVER_AFTER)
 }
 
-/// Says that a movement whose answer was lost waits for all orders: without them the sold quantity is unknown.
+/// A movement whose answer was lost waits for all orders: without them the sold quantity is unknown. Its row stays
+/// `sending`, because one that waits may be changed, and the changed one would be sent beside it.
 pub fn waits_for_orders() -> Settlement {
-    let message = Message::new("waiting_orders", text!("push-waiting-orders"));
-    Settlement::Waits(message, ORDERS_RECHECK_INTERVAL)
+    Settlement::NotYet(ORDERS_RECHECK_INTERVAL)
 }
 
 /// What became of a movement whose answer was lost, `age` after it was sent. `after` is absent where the quantity did not
@@ -154,11 +154,7 @@ pub fn unprovable(text: Text) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::{
-        LocationId, RawJson, Sku,
-        push::PushState,
-        text::{Language, Locale},
-    };
+    use espelho_model::{LocationId, RawJson, Sku};
     use proptest::prelude::*;
 
     use super::{
@@ -213,21 +209,18 @@ mod tests {
         match settled {
             Settlement::Happened { .. } => "happened",
             Settlement::DidNotHappen { .. } => "did not",
-            Settlement::NotYet(_) | Settlement::Waits(..) => "not yet",
+            Settlement::NotYet(_) => "not yet",
             Settlement::Unprovable(message) if message.code == "unprovable" => "doubtful",
             Settlement::Unprovable(_) => "another code",
         }
     }
 
     #[test]
-    fn a_row_says_that_its_lost_movement_waits_for_all_orders_and_what_to_do() {
-        let verdict = waits_for_orders().verdict().unwrap();
-        for language in Language::ALL {
-            let row = verdict.outcome("command 7 --store loja", "loja", Locale::of(language)).unwrap();
-            assert_eq!((row.state, row.code.as_deref()), (PushState::Waiting, Some("waiting_orders")));
-            let said = [row.error, row.hint].map(Option::unwrap_or_default);
-            assert!(said.iter().all(|words| !words.is_empty()) && said[1].contains("espelho"), "{said:?}");
-        }
+    fn a_movement_that_waits_for_all_orders_stays_under_way() {
+        assert_eq!(
+            waits_for_orders().verdict(),
+            Some(super::super::Verdict::Unsettled(ORDERS_RECHECK_INTERVAL))
+        );
     }
 
     // withstands: F001

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::webhook::Delivery;
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -21,11 +22,12 @@ pub struct ToldChange {
 
 /// Returns the changes of a product's stock among deliveries of `product.stock_updated`. A delivery that arrives again is
 /// the same change: its quantities, its location and its time are the same. One of a movement of ours that was over
-/// before (`earlier`) is only late.
+/// before (`earlier`), built before the reading at `from`, is only late.
 pub fn told_changes<'d>(
     deliveries: impl IntoIterator<Item = &'d Delivery>,
     product: &str,
     earlier: &[MovementEvidence],
+    from: Option<DateTime<Utc>>,
 ) -> Vec<ToldChange> {
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
@@ -41,7 +43,9 @@ pub fn told_changes<'d>(
             location.as_deref() == Some(own.location.as_str())
                 && (old, new) == (Some(own.before), Some(own.before + own.delta))
         };
-        if earlier.iter().any(is_late) {
+        // Without its time, the same step again may be a new one.
+        let is_from_before = delivery.timestamp.zip(from).is_some_and(|(built, from)| built < from);
+        if is_from_before && earlier.iter().any(is_late) {
             continue;
         }
         if seen.insert((location.clone(), old, new, delivery.timestamp)) {
@@ -100,6 +104,10 @@ mod tests {
         Delivery::parse(body.to_string().as_bytes(), FixedOffset::east_opt(0).unwrap()).unwrap()
     }
 
+    fn time(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn a_change_is_told_with_its_location_and_by_how_much_and_once() {
         let told = |old: Value, new: Value, location: Value, second| {
@@ -123,7 +131,7 @@ mod tests {
             location: location.map(str::to_owned),
             step,
         };
-        let changes = told_changes(&deliveries, "P", &[]);
+        let changes = told_changes(&deliveries, "P", &[], None);
         assert_eq!(
             changes,
             [
@@ -148,10 +156,18 @@ mod tests {
             places: None,
             told_after: None,
         };
-        let with = |earlier| told_changes(&deliveries, "P", &[earlier]);
+        let since = |earlier, from| told_changes(&deliveries, "P", &[earlier], from);
+        let with = |earlier| since(earlier, Some(time("2026-11-20T12:00:30Z")));
         assert_eq!(with(earlier(9, "1")), changes[2..], "an earlier movement that is told late is no news");
         assert_eq!(with(earlier(8, "1")), changes);
         assert_eq!(with(earlier(9, "2")), changes);
+        let from = Some(time("2026-11-20T12:00:01Z"));
+        assert_eq!(
+            since(earlier(9, "1"), from),
+            changes,
+            "the same step after the reading is another change"
+        );
+        assert_eq!(since(earlier(9, "1"), None), changes);
     }
 
     /// The told steps, the movement, what was sold, and whether this is ours alone if it did not happen, and if it did.

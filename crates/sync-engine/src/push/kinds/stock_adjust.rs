@@ -307,7 +307,7 @@ async fn told_since(
         of_product.extend(parsed.filter(|own| own.product_sku_id() == Some(evidence.product.as_str())));
         match page.last() {
             Some(last) if page.len() == DELIVERIES as usize => after = last.id,
-            _ => return Ok(told_changes(&of_product, &evidence.product, &earlier)),
+            _ => return Ok(told_changes(&of_product, &evidence.product, &earlier, evidence.from)),
         }
     }
 }
