@@ -24,7 +24,7 @@ pub(crate) struct Cause {
     /// Whether all rows have the same text.
     #[serde(skip)]
     pub(crate) is_same: bool,
-    /// Whether all rows have the same next step: one that names its row is that of the first row only.
+    /// True if all rows have the same next step. A step that names its row is that of the first row only.
     #[serde(skip)]
     is_same_step: bool,
     /// The message that all rows have, with other names.

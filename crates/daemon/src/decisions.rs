@@ -142,11 +142,13 @@ impl Decision {
         }
     }
 
-    /// Returns what was done; `back` is the command line that brings ignored rows back.
-    pub(crate) fn done(self, rows: usize, back: &str) -> Text {
+    /// Returns what was done. `back` is the command line that brings ignored rows back; that of a group (`is_group`) brings
+    /// back those that were ignored before, too.
+    pub(crate) fn done(self, rows: usize, back: &str, is_group: bool) -> Text {
         match self {
             Self::Release => text!("wishes-released", rows = rows),
             Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
+            Self::Ignore if is_group => text!("wishes-ignored-group", rows = rows, back = back),
             Self::Ignore => text!("wishes-ignored-rows", rows = rows, back = back),
         }
     }

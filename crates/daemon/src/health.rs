@@ -41,7 +41,7 @@ pub(crate) struct WebhookHealth {
     pub missed: u64,
     /// Since when deliveries are proved to be missing.
     pub silent_since: Option<DateTime<Utc>>,
-    /// Whether it was open before the service started whether they come, and nothing has told since.
+    /// True if the last start left open whether deliveries arrive, and no delivery has come since.
     pub is_open: bool,
 }
 

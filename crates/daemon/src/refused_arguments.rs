@@ -33,7 +33,7 @@ pub(crate) fn in_words(
             text!("help-not-among", argument = argument, value = value, known = known, help = help)
         }
         ErrorKind::ValueValidation => {
-            // Whoever reads a value says in English why not; the argument's own description says what it takes.
+            // The parser of a value gives its reason in English; the argument's own description says what it takes.
             let own = || std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
             let why = about(&argument).map_or_else(|| Arg::from(own()), Arg::from);
             text!("help-wrong-value", argument = argument, value = value, why = why, help = help)

@@ -125,8 +125,8 @@ impl StoreTask {
             last_seen,
             push: self.config.push.clone(),
         };
-        options.push.is_told_of_stock =
-            self.config.webhook.as_ref().is_some_and(WebhookConfig::tells_of_stock);
+        options.push.has_stock_events =
+            self.config.webhook.as_ref().is_some_and(WebhookConfig::has_stock_events);
         self.boxed_try_credential(&context).await;
         let mut panics = 0;
         while !self.shared.stop.is_cancelled() {

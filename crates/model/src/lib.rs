@@ -7,7 +7,8 @@
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
 //! [`occurrence`] and [`conversation`] are the mirrored aggregates. [`privacy`] is the policy for people's data,
 //! [`person`] tells a person in them. [`pause`] has what operators stop, [`sync`] the states and counts of a run. [`next_step`]
-//! says what mends rows, [`program`] how command lines call the program, [`symptom`] how something elsewhere fails. [`mod@text`] has the texts for people.
+//! says what mends rows, [`program`] how command lines call the program, [`symptom`] how something elsewhere fails.
+//! [`mod@text`] has the texts for people.
 #![deny(missing_docs)]
 
 pub mod campaign;

@@ -377,7 +377,7 @@ const INBOX: &[&str] = &[
     deliveries::OLDEST_BY_STORE,
     deliveries::PRUNABLE,
     deliveries::PRUNE,
-    deliveries::TOLD,
+    deliveries::OF_EVENT,
     deliveries::UNHANDLED,
     quarantine::REOPEN,
     replay::MATCHING,

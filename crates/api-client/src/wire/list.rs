@@ -43,7 +43,7 @@ pub struct ListedRow {
     pub hash: ContentHash,
     /// The row as received.
     pub text: String,
-    /// Whether it says a status.
+    /// True if the row has a status.
     pub has_status: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn parse(
     Ok(page)
 }
 
-/// Whether a row has a `status` that is a text.
+/// Tells whether a row has a `status` that is a text.
 fn has_status(row: &RawValue) -> bool {
     member(row, "status").is_some_and(|status| status.get().starts_with('"') && status.get() != r#""""#)
 }

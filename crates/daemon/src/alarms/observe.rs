@@ -415,7 +415,7 @@ fn add_health(
     let heard = past(health.webhook.and_then(|webhook| webhook.heard_at), at);
     let silence = match (health.webhook, kept.as_ref().filter(|_| health.is_held())) {
         (Some(webhook), _) => webhook.silent_since.map(|since| (since, webhook.missed)),
-        // What was proved before a restart stands until the work on the store has read it.
+        // The record of before a restart counts until the work on the store has read it.
         (None, Some(watch)) => {
             watch.missed_since.filter(|_| was_proved(watch)).map(|since| (since, watch.missed))
         }

@@ -87,14 +87,17 @@ impl ShownVerdict {
     }
 
     /// Adds the alarms that other processes of the installation have found and this one has not, in the words that they
-    /// recorded.
+    /// recorded. Of one that both have found, the failing one is shown.
     pub(crate) fn with_others(mut self, others: &[AlarmRow]) -> Self {
         for row in others {
             let is_same = |alarm: &ShownAlarm| {
                 (&alarm.store, &alarm.code, &alarm.cause) == (&row.store, &row.code, &row.cause)
             };
-            if !self.alarms.iter().any(is_same) {
-                self.alarms.push(ShownAlarm::recorded(row));
+            let other = ShownAlarm::recorded(row);
+            match self.alarms.iter_mut().find(|alarm| is_same(alarm)) {
+                None => self.alarms.push(other),
+                Some(own) if other.is_failing() && !own.is_failing() => *own = other,
+                Some(_) => (),
             }
         }
         // The worst first; equal ones in the order in which they stand.
@@ -146,6 +149,7 @@ mod tests {
             ("ok", vec![], vec![], "ok", vec![]),
             ("unknown", vec![], vec![found("b", "warning")], "warning", vec!["atrasado em b"]),
             ("warning", vec![own.clone()], vec![found("a", "warning")], "warning", vec!["own"]),
+            ("warning", vec![own.clone()], vec![found("a", "failing")], "failing", vec!["atrasado em a"]),
             ("warning", vec![own], vec![found("b", "failing")], "failing", vec!["atrasado em b", "own"]),
         ] {
             let verdict = ShownVerdict { state: state.to_owned(), alarms: own, unproved: Vec::new() };

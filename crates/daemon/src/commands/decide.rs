@@ -8,7 +8,7 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::SeenRow;
+use espelho_store::{IntentKind, SeenRow};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -74,7 +74,10 @@ pub(super) async fn decide(
             match (cli.json, count) {
                 (true, _) => println!("{}", json!({ "state": "complete", "rows": count })),
                 (false, 0) => println!("{}", text!("wishes-nothing-to-decide").message(cli.locale)),
-                (false, _) => println!("{}", decision.done(count, &way_back(arguments)).message(cli.locale)),
+                (false, _) => println!(
+                    "{}",
+                    decision.done(count, &way_back(arguments), arguments.all).message(cli.locale)
+                ),
             }
             exit::COMPLETE
         }
@@ -96,19 +99,17 @@ fn refuse(cli: &Cli, text: &Text, code: &str) -> u8 {
 
 /// Returns the command line that brings back the rows that the arguments name.
 fn way_back(arguments: &DecideArgs) -> String {
-    let store = arguments.store.as_deref();
-    match (arguments.entity.and_then(IntentArg::intent), &arguments.key, &arguments.code) {
-        (Some(intent), Some(key), _) => {
-            command_line(RowAct::Retry, Rows::One { entity: intent.as_str(), key }, store)
-        }
-        (_, _, Some(code)) => {
-            format!("{} --ignored", command_line(RowAct::Retry, Rows::OfCause(code), store))
-        }
-        _ => {
-            let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
-            format!("{} retry --all --ignored{of_store}", program::call())
-        }
+    let DecideArgs { key, code, store, .. } = arguments;
+    let intent = arguments.entity.and_then(IntentArg::intent).map(IntentKind::as_str);
+    if let (Some(entity), Some(key)) = (intent, key) {
+        return command_line(RowAct::Retry, Rows::One { entity, key }, store.as_deref());
     }
+    let table = intent.map(|entity| format!(" {entity}")).unwrap_or_default();
+    let option = |name: &str, value: &Option<String>| {
+        value.as_ref().map(|value| format!(" --{name} {}", quoted(value))).unwrap_or_default()
+    };
+    let (code, store) = (option("code", code), option("store", store));
+    format!("{} retry{table} --all --ignored{code}{store}", program::call())
 }
 
 async fn decide_with(
@@ -232,4 +233,34 @@ fn no_such_row() -> Problem {
 
 fn which_store() -> Problem {
     Problem::of(Trouble::Configuration, "usage", text!("run-several-stores"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Command;
+
+    #[test]
+    fn the_way_back_takes_the_rows_that_were_named_and_is_a_command_line() {
+        let read = |line: &str| match Cli::try_parse_from(line.split(' ')).unwrap().command {
+            Some(Command::Ignore(ignore)) => ignore.decide,
+            Some(Command::Retry(retry)) => retry.decide,
+            _ => panic!("{line}"),
+        };
+        for (line, expected) in [
+            ("espelho ignore stock CAN-01/1 --store loja-1", "espelho retry stock CAN-01/1 --store loja-1"),
+            ("espelho ignore --all --state failed", "espelho retry --all --ignored"),
+            ("espelho ignore stock --all --state failed", "espelho retry stock --all --ignored"),
+            (
+                "espelho ignore price --all --state held --code price_jump --store loja-1",
+                "espelho retry price --all --ignored --code price_jump --store loja-1",
+            ),
+        ] {
+            let back = way_back(&read(line));
+            assert_eq!(back, expected);
+            read(&back);
+        }
+    }
 }

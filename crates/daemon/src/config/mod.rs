@@ -126,7 +126,7 @@ fn other_than(folder: &Path, other: &Path) -> Option<PathBuf> {
     (!is_same).then(|| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))
 }
 
-/// Whether secrets are read with the rest.
+/// The treatment of secrets while a configuration is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Secrets {
     Read,

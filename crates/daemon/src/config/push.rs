@@ -139,7 +139,7 @@ impl Push {
                 StockBasis::Physical => Basis::Physical,
                 StockBasis::Available => Basis::Available,
             },
-            is_told_of_stock: false,
+            has_stock_events: false,
             remove_missing_tiers: self.remove_missing_tiers,
             guards: Guards {
                 price_max_fall_percent: number("price_max_fall_percent", held.price_max_fall_percent)?,

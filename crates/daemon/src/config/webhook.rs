@@ -33,7 +33,7 @@ pub(crate) struct WebhookConfig {
 impl WebhookConfig {
     /// Tells whether deliveries tell of changed stock. The events of a webhook that was created in the seller portal are
     /// not known.
-    pub(crate) fn tells_of_stock(&self) -> bool {
+    pub(crate) fn has_stock_events(&self) -> bool {
         let asks = |event: &String| event == "*" || event == "product.stock_updated";
         self.secret.is_none() && self.events.iter().any(asks)
     }
@@ -166,7 +166,7 @@ mod tests {
             ("events = [\"order.paid\", \"product.price_updated\"]", false),
             ("secret = \"whsec_0123456789abcdef\"", false),
         ] {
-            assert_eq!(production(events).unwrap().tells_of_stock(), expected, "{events}");
+            assert_eq!(production(events).unwrap().has_stock_events(), expected, "{events}");
         }
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
         let (key, misspelt) = production("events = [\"*\", \"order.payed\"]").unwrap_err();

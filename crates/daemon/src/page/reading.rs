@@ -13,7 +13,7 @@ use crate::status::StoreSnapshot;
 /// Returns that the first complete reading of some store has not ended, with what was read so far; `None` once all were
 /// read.
 pub(crate) fn unread(stores: &[StoreSnapshot]) -> Option<Text> {
-    // Whether a run was complete tells nothing: it may have been of products alone, and one row that is refused for ever
+    // A complete run tells nothing of it: it may have been of products alone, and one row that is refused for ever
     // makes each run partial.
     let unread: Vec<&StoreSnapshot> = stores.iter().filter(|store| !store.first_reading_ended).collect();
     if unread.is_empty() {

@@ -146,7 +146,7 @@ pub(crate) struct StoreSnapshot {
     /// The intents that are not done, by table; tables without any are absent.
     #[serde(default)]
     pub wanted: Vec<wanted::IntentRows>,
-    /// Whether the orders were ever read to their end: before, an empty list of orders proves nothing.
+    /// True once the orders were read to their end. Before, an empty list of orders proves nothing.
     #[serde(default)]
     pub first_reading_ended: bool,
     /// The rows that the first reading of orders has read so far, while it has not ended.

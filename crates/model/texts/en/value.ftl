@@ -19,6 +19,7 @@ value-price-list-key = key must be the price list's id
 value-not-json = data is not JSON ({ $problem })
 value-not-object = data is not a JSON object
 value-doubled-field = the field “{ $field }” is there twice
+    .next = write each field once; nothing was written
 value-not-number = { $field } is not a number
 value-not-number-but = { $field } is “{ $value }”, which is not a number
 value-not-text = { $field } is not a text

@@ -132,6 +132,10 @@ wishes-ignored-rows = { $rows ->
     [one] { $rows } row ignored
    *[other] { $rows } rows ignored
 }; to bring back: { $back }
+wishes-ignored-group = { $rows ->
+    [one] { $rows } row ignored
+   *[other] { $rows } rows ignored
+}; to bring back, with those that were ignored before: { $back }
 wishes-nothing-to-decide = nothing to decide
 wishes-nothing-held = nothing is held
 wishes-no-such-row = no row with this key is failed, held, in doubt or ignored

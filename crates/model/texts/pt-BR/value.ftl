@@ -19,6 +19,7 @@ value-price-list-key = key deve ser o id da lista de preços
 value-not-json = o campo data não é JSON ({ $problem })
 value-not-object = o campo data não é um objeto JSON
 value-doubled-field = o campo “{ $field }” aparece duas vezes
+    .next = escreva cada campo uma só vez; nada foi gravado
 value-not-number = { $field } não é um número
 value-not-number-but = { $field } é “{ $value }”, que não é um número
 value-not-text = { $field } não é um texto

@@ -141,6 +141,10 @@ wishes-ignored-rows = { $rows ->
     [1] { $rows } registro ignorado
    *[other] { $rows } registros ignorados
 }; para trazer de volta: { $back }
+wishes-ignored-group = { $rows ->
+    [1] { $rows } registro ignorado
+   *[other] { $rows } registros ignorados
+}; para trazer de volta, com os que já estavam ignorados: { $back }
 wishes-nothing-to-decide = nada a decidir
 wishes-nothing-held = nada retido
 wishes-no-such-row = nenhum registro com esta chave está com erro, retido, em dúvida ou ignorado

@@ -96,7 +96,7 @@ impl Faults {
     }
 }
 
-/// Whether a rule's route is a part of a path or of its template.
+/// Tells whether a rule's route is a part of a path or of its template.
 fn is_route(part: &str, path: &str, template: impl Fn() -> String) -> bool {
     path.contains(part) || template().contains(part)
 }

@@ -24,7 +24,7 @@ const PRUNED_AT_ONCE: u64 = 1_000;
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
 pub(crate) const LAST: &str = "SELECT CAST(COALESCE(max(id), 0) AS BIGINT) FROM webhook_inbox";
-pub(crate) const TOLD: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
+pub(crate) const OF_EVENT: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND id > $2 AND event = $3 ORDER BY id LIMIT $4";
 pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
 pub(crate) const OLDEST: &str =
@@ -156,7 +156,7 @@ impl Inbox<'_> {
         rows.iter().map(delivery).collect()
     }
 
-    /// The number of the last delivery, of whichever store; 0 without one. It marks a moment for [`Inbox::told_since`].
+    /// The number of the last delivery, of whichever store; 0 without one. It marks a moment for [`Inbox::deliveries_of`].
     ///
     /// # Errors
     /// When the database does not answer.
@@ -169,7 +169,7 @@ impl Inbox<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn told_since(
+    pub async fn deliveries_of(
         self,
         store: &StoreKey,
         event: &str,
@@ -177,7 +177,7 @@ impl Inbox<'_> {
         limit: i64,
     ) -> Result<Vec<Delivery>, Error> {
         let values = vec![store.as_str().into(), after.into(), event.into(), limit.into()];
-        let rows = self.inbox.fetch("read what was told", TOLD, values).await?;
+        let rows = self.inbox.fetch("read deliveries of an event", OF_EVENT, values).await?;
         rows.iter().map(delivery).collect()
     }
 

@@ -20,14 +20,14 @@ pub(crate) const ORDERS: &str = "SELECT order_number, CAST(raw AS TEXT) FROM ord
 /// The status of an order and its `updated_at`.
 pub type OrderStatus = (Option<String>, Option<DateTime<Utc>>);
 
-/// Which values are known of an order.
+/// The values that are known of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownOrder {
-    /// Whether its status is known.
+    /// True if its status is known.
     pub has_status: bool,
-    /// Whether its total is known.
+    /// True if its total is known.
     pub has_total: bool,
-    /// Whether it has lines.
+    /// True if it has lines.
     pub has_lines: bool,
 }
 

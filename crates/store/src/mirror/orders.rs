@@ -126,7 +126,7 @@ impl MirrorWriter<'_, '_> {
             orders.into_iter().partition(|write| write.op == Op::Insert && !is_alone);
         for (orders, into, items_into) in [(new, &INSERT, &INSERT_ITEMS), (mirrored, &UPSERT, &UPSERT_ITEMS)]
         {
-            let mut values = OrderRows::for_orders(orders.len());
+            let mut values = OrderRows::with_room_for(orders.iter().map(|write| &write.order));
             for write in orders {
                 let is_erased = erased.contains(write.order.number.as_str());
                 values.push(store.as_str(), at, &privacy, is_erased, write);
@@ -147,7 +147,7 @@ impl MirrorWriter<'_, '_> {
         let privacy = Arc::clone(self.page.privacy());
         let numbers: Vec<String> = orders.iter().map(|order| order.number.as_str().to_owned()).collect();
         let erased = self.page.erased_orders(numbers.clone()).await?;
-        let mut values = OrderRows::for_orders(orders.len());
+        let mut values = OrderRows::with_room_for(orders.iter());
         for order in orders {
             let is_erased = erased.contains(order.number.as_str());
             // The fingerprint of the listing is not compared.
@@ -203,9 +203,13 @@ struct OrderRows {
 }
 
 impl OrderRows {
-    fn for_orders(count: usize) -> Self {
-        let with_room = |insert: &Insert| Vec::with_capacity(count * insert.columns);
-        Self { orders: with_room(&UPSERT), lines: with_room(&UPSERT_ITEMS) }
+    /// Takes the room for all values at once: an order may have a hundred thousand lines, and a list that grows to
+    /// them takes up to three times their room.
+    fn with_room_for<'a>(orders: impl ExactSizeIterator<Item = &'a Order>) -> Self {
+        let count = orders.len();
+        let lines: usize = orders.map(|order| order.items.len()).sum();
+        let with_room = |rows: usize, insert: &Insert| Vec::with_capacity(rows * insert.columns);
+        Self { orders: with_room(count, &UPSERT), lines: with_room(lines, &UPSERT_ITEMS) }
     }
 
     fn push(

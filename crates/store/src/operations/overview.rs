@@ -92,7 +92,7 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
     pub backlog: Option<(u64, DateTime<Utc>)>,
-    /// Whether a pass has walked the orders to their end: before, an empty list of orders proves nothing.
+    /// True once a pass has walked the orders to their end. Before, an empty list of orders proves nothing.
     pub first_reading_ended: bool,
     /// The rows that the first reading of all orders has read so far, while it has not ended.
     pub reading: Vec<ReadSoFar>,

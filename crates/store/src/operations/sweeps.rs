@@ -112,7 +112,7 @@ pub struct WebhookWatch {
     pub problem: Option<String>,
     /// When we last logged in because another program's login had ended our token; read-only.
     pub other_login_at: Option<DateTime<Utc>>,
-    /// Whether deliveries are proved to be lost; not recorded: it follows from the rest.
+    /// True if deliveries are proved to be lost. It follows from the rest, and is not recorded.
     pub silent: bool,
     /// When the oldest test delivery of this owner was requested that no delivery has followed; not recorded: a
     /// restart may have lost the delivery itself.

@@ -58,7 +58,7 @@ pub struct WebhookNews {
     pub missed: u64,
     /// Since when it is proved that none arrives.
     pub silent_since: Option<DateTime<Utc>>,
-    /// Whether an earlier owner left open whether they arrive, and nothing has told since.
+    /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     pub is_open: bool,
 }
 

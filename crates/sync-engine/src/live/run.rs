@@ -107,7 +107,7 @@ struct Behind<'c> {
 
 impl Behind<'_> {
     async fn run(&mut self) -> Result<(), Error> {
-        // What an earlier owner has proved is known while readings are paused, too.
+        // The proof of an earlier owner counts while readings are paused, too.
         Box::pin(self.record.remember()).await?;
         if self.context.holds(Activity::Pull) {
             Box::pin(self.context.released(Activity::Pull)).await;

@@ -26,7 +26,7 @@ use crate::{
 
 /// How often a suspicion is checked.
 const EVERY: Duration = Duration::from_secs(3);
-/// How soon the test of a start is requested again if it could not be, and how seldom in the end.
+/// The first and the longest wait before the test of a start is requested again, if it could not be.
 const FIRST_TEST_RETRY: Duration = Duration::from_secs(10);
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 /// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
@@ -49,7 +49,7 @@ pub(super) struct WebhookWatch<'c> {
 struct State {
     watch: Watch,
     is_unwritten: bool,
-    /// Whether an earlier owner left open whether deliveries arrive, and nothing has told since.
+    /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     was_open: bool,
 }
 

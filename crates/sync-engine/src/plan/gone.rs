@@ -95,7 +95,7 @@ mod tests {
             (false, &[(&few, 97)][..], &[true][..]),
             (false, &[(&all, 0)], &[false]),
             (false, &[(&all, 0), (&all, 0)], &[false, true]),
-            // What came back in between, and others that are missing, are asked about anew.
+            // A changed set of missing keys is asked about anew.
             (false, &[(&all, 0), (&keys(0..0), 100), (&all, 0)], &[false, true, false]),
             (false, &[(&all, 0), (&keys(0..60), 40), (&all, 0)], &[false, false, false]),
             (true, &[(&all, 0)], &[true]),

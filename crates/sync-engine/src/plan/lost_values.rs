@@ -10,7 +10,7 @@ use espelho_store::KnownOrder;
 /// Everything that can be known.
 const ALL: KnownOrder = KnownOrder { has_status: true, has_total: true, has_lines: true };
 
-/// Whether a detail lacks a value, so that what is known of the order decides.
+/// Tells whether a detail lacks a value, so that the known values of the order decide.
 pub fn may_have_lost_one(order: &Order) -> bool {
     lost_value(order, ALL).is_some()
 }

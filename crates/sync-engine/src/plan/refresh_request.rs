@@ -108,7 +108,7 @@ pub struct RefreshRequest {
     pub expected: Option<Expected>,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
-    /// Whether that row says a status.
+    /// True if that row has a status.
     pub has_listed_status: bool,
     /// When the first event about it happened, as far as known.
     pub reported_at: Option<DateTime<Utc>>,

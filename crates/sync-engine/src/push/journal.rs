@@ -68,7 +68,7 @@ struct JournalState {
     /// The commands whose rows were marked as being sent, and not answered since.
     marked: HashSet<i64>,
     /// Movements with a lost answer after which a reading showed another quantity than before.
-    away: HashSet<i64>,
+    seen_to_move: HashSet<i64>,
 }
 
 /// Marks an effect as being executed until this is dropped: no other worker settles it meanwhile.
@@ -103,14 +103,14 @@ impl<'c> Journal<'c> {
         self.state().marked.remove(&command)
     }
 
-    /// Says whether a reading after a movement, this one or an earlier one of this process, showed another quantity than
-    /// the one before.
-    pub(crate) fn has_been_away(&self, effect: i64, is_away: bool) -> bool {
+    /// Records a reading after a movement with a lost answer: `has_moved` if it shows another quantity than before. Returns
+    /// whether any reading of this process did.
+    pub(crate) fn note_reading(&self, effect: i64, has_moved: bool) -> bool {
         let mut state = self.state();
-        if is_away {
-            state.away.insert(effect);
+        if has_moved {
+            state.seen_to_move.insert(effect);
         }
-        state.away.contains(&effect)
+        state.seen_to_move.contains(&effect)
     }
 
     /// Says whether an effect may still happen although it does not show. The first call for an effect starts the time
@@ -279,7 +279,7 @@ impl<'c> Journal<'c> {
         {
             let mut state = self.state();
             state.sent.remove(&id);
-            state.away.remove(&id);
+            state.seen_to_move.remove(&id);
         }
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)

@@ -17,8 +17,8 @@ pub struct PushOptions {
     pub commands: bool,
     /// The meaning of `erp_stock.quantity`.
     pub basis: Basis,
-    /// Whether the store's webhook asks for `product.stock_updated`; else no delivery tells of a changed level.
-    pub is_told_of_stock: bool,
+    /// True if the store's webhook asks for `product.stock_updated`; else no delivery reports a changed level.
+    pub has_stock_events: bool,
     /// Whether tiers that the ERP does not write are deleted; else they stay.
     pub remove_missing_tiers: bool,
     /// The limits beyond which a row is held until a person releases it.
@@ -38,7 +38,7 @@ impl Default for PushOptions {
             prices: true,
             commands: true,
             basis: Basis::default(),
-            is_told_of_stock: false,
+            has_stock_events: false,
             remove_missing_tiers: false,
             guards: Guards::default(),
             floors: HashMap::new(),

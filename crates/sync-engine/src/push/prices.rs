@@ -23,12 +23,12 @@ use crate::{
             attempts::backoff_or_give_up,
             evidence::{Evidence as _, write},
             invalid,
-            patience::{FIRST_READING, read_again_in},
             price_rows::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
                 is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
             },
             price_step::{self, StepEvidence, accepted, is_desired, is_reverted_repeatedly, wish_of},
+            read_after_write::{FIRST_READING, read_again_in},
         },
         tiers::{Forbidden, Step, Tier, holds, plan},
     },
@@ -117,7 +117,7 @@ impl<'c> PricePusher<'c> {
             return all(verdict);
         }
         let steps = requests_of(&plan(mode, &current, &tiers).unwrap_or_default(), product, &detail);
-        // What these rows have sent may not show yet. A row that is not being sent asks anew.
+        // The requests of these rows may not show yet. A row that is not being sent asks anew.
         let is_sending = |row: &TierIntent| !row.is_open() || row.state == Some(PushState::Sending);
         let sent: Vec<Effect> = match open.iter().all(is_sending) {
             true => effects.iter().filter(|effect| is_for(effect)).cloned().collect(),

@@ -368,7 +368,7 @@ impl<'c> StockPusher<'c> {
             return Ok(false);
         }
         let now = self.context.clock.now();
-        let is_told = self.options.is_told_of_stock
+        let is_told = self.options.has_stock_events
             && tells_of_changes(&self.context.store.runs().webhook_watch(&self.context.key).await?, now);
         let trusted_for = trusted_for(desired, is_told);
         let after = match trust(self.options.basis, level, desired, effects, trusted_for, now) {

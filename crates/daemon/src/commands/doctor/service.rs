@@ -19,7 +19,7 @@ use crate::{
 
 /// The alarms that a login ends.
 const LOGIN_MENDS: [&str; 3] = ["credential_refused", "foreign_login", "token_expires"];
-/// How often, and how long apart, the service is asked whether a login has ended them.
+/// The number of questions to the service after a login, and the pause between them: it ends the alarms.
 const LOGIN_TURNS: u32 = 10;
 const LOGIN_TURN: Duration = Duration::from_secs(1);
 

@@ -146,7 +146,7 @@ fn give_to_service(path: &Path, state: &Path) -> io::Result<()> {
     }
     match std::fs::metadata(state).ok().filter(|state| state.gid() == group && state.uid() != 0) {
         Some(service) => chown(path, Some(service.uid()), Some(group)),
-        // Nobody tells who the service is: its group is all that is known of it.
+        // Without a state directory of its own, only the service's group is known.
         None => {
             chown(path, None, Some(group))?;
             std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o640))

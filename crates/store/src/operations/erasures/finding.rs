@@ -34,7 +34,7 @@ pub struct FoundPerson {
     pub person: Person,
     /// True if it is everybody in the store: the people of all orders, deliveries and occurrences.
     pub(super) is_everyone: bool,
-    /// Where it is everybody, the person of each of the orders: a row is searched for its own, not for all of them.
+    /// The person of each order, if it is everybody: a row is searched for the person of its own order alone.
     pub(super) by_order: BTreeMap<String, Person>,
     /// The identifiers that an operator typed, if they led to the orders.
     pub asked: Vec<Identifier>,

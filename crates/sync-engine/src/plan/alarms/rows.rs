@@ -15,6 +15,8 @@ use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
 /// A row may wait for an invoice this long before anybody needs to know.
 const WAITS: TimeDelta = TimeDelta::hours(1);
 
+/// Characters after which the store cuts a key off.
+const LONGEST_KEY: usize = 200;
 /// The codes of rows that were refused for lack of an ability.
 const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
 
@@ -110,8 +112,13 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         }
     };
     let (store, cause, since, detail) = (store.cloned(), cause.to_owned(), rows.since, String::new());
-    let row = (count == 1).then(|| rows.example.clone());
+    let row = (count == 1 && is_whole(&rows.example)).then(|| rows.example.clone());
     Alarm { code, severity, store, cause, count, since, detail, row, text }
+}
+
+/// Tells whether the key of an example is whole: the store cuts longer ones off.
+fn is_whole(example: &str) -> bool {
+    example.split_once(' ').is_some_and(|(_, key)| key.chars().count() < LONGEST_KEY)
 }
 
 /// The command lines for rows of one cause.

@@ -219,7 +219,7 @@ pub struct WebhookSeen {
     pub heard_at: Option<DateTime<Utc>>,
     /// Evidence of missing deliveries, where there is any.
     pub silence: Option<WebhookSilence>,
-    /// Whether it was open before the service started whether deliveries come, and nothing has told since.
+    /// True if the last start left open whether deliveries arrive, and none has come since.
     pub is_open: bool,
     /// The address at which it was registered, where that is not the configured one.
     pub elsewhere: Option<String>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{dispatches::ReadingWindow, evidence::Evidence};
 
-/// What the journal keeps with a movement: its delta and the reading before it. Times are RFC 3339.
+/// The delta of a movement and the reading before it, as the journal keeps them. Times are RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields bear the API document's names")]
 pub struct MovementEvidence {
@@ -25,11 +25,11 @@ pub struct MovementEvidence {
     pub until: Option<DateTime<Utc>>,
     /// The quantity in all locations before it; absent where one of them was unknown.
     pub total: Option<Decimal>,
-    /// How many locations have the SKU.
+    /// The number of locations that have the SKU.
     pub places: Option<u64>,
-    /// The last delivery before that reading; absent in older rows.
+    /// The number of the last delivery before that reading; absent in older rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_after: Option<i64>,
+    pub after_delivery: Option<i64>,
 }
 
 impl Evidence for MovementEvidence {
@@ -40,7 +40,7 @@ impl Evidence for MovementEvidence {
 }
 
 impl MovementEvidence {
-    /// Where a movement's reading lies among other effects.
+    /// Returns the place of the movement's reading among other effects.
     pub fn window(&self, effect: &Effect) -> ReadingWindow {
         ReadingWindow {
             effect: effect.id,

@@ -333,8 +333,8 @@ pub fn target_of_reading(
     }
 }
 
-/// What is reserved of a level, as far as it is known: what is neither available nor told may be anything (API document,
-/// "Product": `available_quantity` is `quantity - reserved_quantity`).
+/// Returns the reserved quantity of a level, read or derived; `None` if it is unknown (API document, "Product":
+/// `available_quantity` is `quantity - reserved_quantity`).
 pub fn reserved_of(level: &StockLevel) -> Option<Decimal> {
     level.reserved_quantity.or_else(|| Some(level.quantity? - level.available_quantity?))
 }

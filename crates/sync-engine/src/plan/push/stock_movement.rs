@@ -18,7 +18,7 @@ use super::{
     attempts::OVER_AFTER,
     invalid,
     movement_evidence::MovementEvidence,
-    told_changes::{ToldChange, are_ours, at_location},
+    reported_changes::{ReportedChange, are_ours, at_location},
     units::has_half_unit,
 };
 use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
@@ -41,10 +41,10 @@ pub struct After {
     pub sold: Dispatched,
     /// True where another effect of ours changed the SKU in another location meanwhile.
     pub has_moved_elsewhere: bool,
-    /// The changes of the SKU that deliveries told since the reading before it, at all locations.
-    pub told: Vec<ToldChange>,
-    /// True where an earlier reading after it showed another quantity than the one before it.
-    pub has_been_away: bool,
+    /// The changes of the SKU that deliveries reported since the reading before it, at all locations.
+    pub reported: Vec<ReportedChange>,
+    /// True if a reading after it has shown another quantity than the one before it.
+    pub has_moved: bool,
 }
 
 /// The quantity of a level, as far as it is known: a level that a product does not have is zero, one without a
@@ -97,7 +97,7 @@ pub fn waits_for_orders() -> Settlement {
 /// stand still while it was read, or too many orders may have to do with it.
 ///
 /// The quantity alone proves nothing where others moved it: somebody may have set back what the movement did, or done what
-/// it did not do. So it counts only where every change that was told is ours or a dispatch, and only where the quantity
+/// it did not do. So it counts only where every reported change is ours or a dispatch, and only where the quantity
 /// was not seen to leave and come back.
 pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
     let may_clear = age < CLEARS_WITHIN;
@@ -107,11 +107,11 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
     };
     let Some(after) = after else { return unclear(text!("push-movement-doubtful")) };
     let certain: Decimal = after.sold.certain.iter().sum();
-    let (all_told, has_been_away) = (after.told.clone(), after.has_been_away);
+    let (all_reported, has_moved) = (after.reported.clone(), after.has_moved);
     let (readings, is_total) = readings(evidence, after);
-    let told = if is_total { all_told } else { at_location(&all_told, &evidence.location) };
-    let is_ours = |happened| are_ours(&told, evidence.delta, &readings.sold, happened);
-    let is_back = has_been_away && readings.after == readings.before;
+    let reported = if is_total { all_reported } else { at_location(&all_reported, &evidence.location) };
+    let is_ours = |happened| are_ours(&reported, evidence.delta, &readings.sold, happened);
+    let is_back = has_moved && readings.after == readings.before;
     match moved(evidence.delta, &readings) {
         Moved::Yes if is_ours(true) => {
             Settlement::Happened { answer: None, how: "the quantity has moved by it" }
@@ -178,7 +178,7 @@ mod tests {
             until: Some(at(2)),
             total: Some(whole(total)),
             places: Some(places),
-            told_after: None,
+            after_delivery: None,
         }
     }
 
@@ -189,13 +189,13 @@ mod tests {
             total: Some(whole(total)),
             sold,
             has_moved_elsewhere: false,
-            told: Vec::new(),
-            has_been_away: false,
+            reported: Vec::new(),
+            has_moved: false,
         }
     }
 
-    fn told(changes: &[(&str, i64)]) -> Vec<ToldChange> {
-        let change = |(location, step): &(&str, i64)| ToldChange {
+    fn reported(changes: &[(&str, i64)]) -> Vec<ReportedChange> {
+        let change = |(location, step): &(&str, i64)| ReportedChange {
             location: Some((*location).to_owned()),
             step: Some(whole(*step)),
         };
@@ -247,10 +247,10 @@ mod tests {
 
     // withstands: F001
     #[test]
-    fn an_end_state_proves_nothing_where_somebody_else_was_told_to_have_moved_the_quantity() {
-        type Told<'t> = &'t [(&'t str, i64)];
-        let rows: [(Told<'_>, i64, i64, i64, &str); 9] = [
-            // told, delta, before, after, settled
+    fn an_end_state_proves_nothing_where_deliveries_report_that_others_moved_the_quantity() {
+        type Reported<'t> = &'t [(&'t str, i64)];
+        let rows: [(Reported<'_>, i64, i64, i64, &str); 9] = [
+            // reported, delta, before, after, settled
             (&[], 9, 100, 100, "did not"),
             (&[("1", 9), ("1", -9)], 9, 100, 100, "doubtful"),
             (&[("1", -9)], 9, 100, 100, "doubtful"),
@@ -262,20 +262,20 @@ mod tests {
             (&[("1", 9), ("1", -9), ("1", 9)], 9, 100, 109, "doubtful"),
         ];
         for (changes, delta, before, there, expected) in rows {
-            let after = After { told: told(changes), ..after(there, there, &[]) };
+            let after = After { reported: reported(changes), ..after(there, there, &[]) };
             let evidence = evidence(delta, before, 1, before);
             let settled = settle(&evidence, Some(after), OLD);
             assert_eq!(word(&settled), expected, "{changes:?} {delta} {before} {there}");
         }
         // With the totals of several locations, a change at another one counts too.
         let two = evidence(9, 100, 2, 150);
-        let elsewhere = After { told: told(&[("2", -9)]), ..after(109, 150, &[]) };
+        let elsewhere = After { reported: reported(&[("2", -9)]), ..after(109, 150, &[]) };
         assert_eq!(word(&settle(&two, Some(elsewhere), OLD)), "doubtful", "moved here, and taken off there");
     }
 
     #[test]
     fn a_quantity_that_was_seen_to_leave_and_came_back_is_no_proof_that_it_never_moved() {
-        let back = |has_been_away, there| After { has_been_away, ..after(there, there, &[]) };
+        let back = |has_moved, there| After { has_moved, ..after(there, there, &[]) };
         let settled = |after, age| settle(&evidence(9, 100, 1, 100), Some(after), age);
         assert_eq!(word(&settled(back(false, 100), OLD)), "did not");
         assert_eq!(word(&settled(back(true, 100), YOUNG)), "not yet");

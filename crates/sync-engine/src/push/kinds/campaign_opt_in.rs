@@ -29,7 +29,7 @@ use crate::{
         campaign_opt_in::{self, Action, OptInEvidence, decide, lowest_prices, refusal, too_cheap},
         evidence::{EvidenceKind, read},
         invalid,
-        patience::read_again_in,
+        read_after_write::read_again_in,
     },
 };
 

@@ -27,9 +27,9 @@ use crate::{
             Message, Verdict,
             evidence::{EvidenceKind, read},
             invalid,
-            patience::read_again_in,
             price_rows::{held_by_mode_guard, held_message},
             product::{UpdateEvidence, settle_update, shows},
+            read_after_write::read_again_in,
         },
     },
 };

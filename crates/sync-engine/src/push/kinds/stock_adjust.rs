@@ -32,9 +32,9 @@ use crate::{
             invalid,
             movement_evidence::MovementEvidence,
             product::number,
+            reported_changes::{ReportedChange, reported_changes},
             stock_level::{many_to_zero, untold},
             stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
-            told_changes::{ToldChange, told_changes},
         },
         stock_balance::Dispatched,
     },
@@ -42,7 +42,7 @@ use crate::{
 
 /// An example of a movement's data.
 const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
-/// The effects before a movement among which those of its SKU are looked for: they may be told late.
+/// The effects before a movement among which those of its SKU are looked for: deliveries may report them late.
 const LATEST_EFFECTS: i64 = 200;
 /// Deliveries that are read at once.
 const DELIVERIES: i64 = 1_000;
@@ -138,7 +138,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     {
         return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
     }
-    let told_after = services.context.store.inbox().last_delivery().await?;
+    let after_delivery = services.context.store.inbox().last_delivery().await?;
     // Dispatches from here on count: they may be before the reading, or after it.
     let from = services.context.clock.now();
     let detail = services.products.read(&product).await?;
@@ -171,7 +171,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         until: Some(until),
         total: total_of(stock),
         places: u64::try_from(stock.len()).ok(),
-        told_after: Some(told_after),
+        after_delivery: Some(after_delivery),
     };
     let id = services.journal.plan(cx.effect(&request, &evidence)).await?;
     // A dispatch between the mark and this point may be before the reading or after it.
@@ -281,14 +281,14 @@ async fn read_stable_stock(
     Ok(None)
 }
 
-/// Reads the changes of the SKU that deliveries told since the reading before a movement, without those of our movements
+/// Reads the changes of the SKU that deliveries reported since the reading before a movement, without those of our movements
 /// before it.
-async fn told_since(
+async fn reported_since(
     services: &Services<'_>,
     movement: &Effect,
     evidence: &MovementEvidence,
-) -> Result<Vec<ToldChange>, Error> {
-    let Some(mut after) = evidence.told_after else { return Ok(Vec::new()) };
+) -> Result<Vec<ReportedChange>, Error> {
+    let Some(mut after) = evidence.after_delivery else { return Ok(Vec::new()) };
     let (journal, of_sku) = (services.context.store.journal(), format!("stock/{}/", evidence.sku));
     let before = journal.effects_after(&services.context.key, movement.id - LATEST_EFFECTS).await?;
     let is_earlier = |effect: &&Effect| {
@@ -302,12 +302,12 @@ async fn told_since(
     let event = EventName::ProductStockUpdated;
     let mut of_product = Vec::new();
     loop {
-        let page = inbox.told_since(key, event.as_str(), after, DELIVERIES).await?;
+        let page = inbox.deliveries_of(key, event.as_str(), after, DELIVERIES).await?;
         let parsed = page.iter().filter_map(|kept| Delivery::parse(&kept.body, naive).ok());
         of_product.extend(parsed.filter(|own| own.product_sku_id() == Some(evidence.product.as_str())));
         match page.last() {
             Some(last) if page.len() == DELIVERIES as usize => after = last.id,
-            _ => return Ok(told_changes(&of_product, &evidence.product, &earlier, evidence.from)),
+            _ => return Ok(reported_changes(&of_product, &evidence.product, &earlier, evidence.from)),
         }
     }
 }
@@ -325,10 +325,10 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
         None => None,
         Some(((at_location, total), sold)) => {
             let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.mark).await?;
-            let has_been_away = services.journal.has_been_away(effect.id, at_location != evidence.before);
-            // After the reading: what it shows may have been told by now.
-            let told = told_since(services, effect, &evidence).await?;
-            Some(After { at_location, total, sold, has_moved_elsewhere, told, has_been_away })
+            let has_moved = services.journal.note_reading(effect.id, at_location != evidence.before);
+            // After the reading: deliveries may report by now what it shows.
+            let reported = reported_since(services, effect, &evidence).await?;
+            Some(After { at_location, total, sold, has_moved_elsewhere, reported, has_moved })
         }
     };
     Ok(stock_movement::settle(&evidence, after, age))

@@ -1,15 +1,14 @@
-//! What the marketplace has accepted may not show at once: a reading may come from a copy that is seconds behind. One rule
-//! says for how long that is no answer.
+//! Readings after an accepted write. The marketplace may answer from a replica that is seconds behind, so a write that does
+//! not show is read again for half a minute before it counts as missing.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::Effect;
 
-/// The wait until the first of these readings, where what was accepted is read at once.
+/// The wait until the first of these readings, if the write is also read at once.
 pub const FIRST_READING: Duration = Duration::from_secs(2);
-/// What was accepted and does not show is read again so many seconds after it was sent. After the last of them it
-/// counts as not there.
+/// Seconds after a write at which it is read again while it does not show. After the last one it counts as missing.
 const READINGS: [i64; 4] = [2, 5, 15, 30];
 
 /// Returns the wait until an effect that was accepted and does not show is read again; `None` where it has not shown for

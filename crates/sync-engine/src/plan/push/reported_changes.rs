@@ -1,5 +1,5 @@
-//! Changes of a SKU's stock that deliveries told around a movement. The quantities in a delivery are never taken as state;
-//! but they tell that something moved, and by how much, which an end state alone does not.
+//! Changes of a SKU's stock that deliveries report around a movement. The quantities in a delivery are never taken as
+//! state; but they show that something moved, and by how much, which an end state alone does not.
 
 use std::collections::HashSet;
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::{movement_evidence::MovementEvidence, product::number};
 use crate::plan::stock_balance::Dispatched;
 
-/// One change that was told.
+/// One change that a delivery reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldChange {
+pub struct ReportedChange {
     /// The location, where the delivery names one.
     pub location: Option<String>,
     /// The new quantity less the old one, where the delivery has both.
@@ -23,12 +23,12 @@ pub struct ToldChange {
 /// Returns the changes of a product's stock among deliveries of `product.stock_updated`. A delivery that arrives again is
 /// the same change: its quantities, its location and its time are the same. One of a movement of ours that was over
 /// before (`earlier`), built before the reading at `from`, is only late.
-pub fn told_changes<'d>(
+pub fn reported_changes<'d>(
     deliveries: impl IntoIterator<Item = &'d Delivery>,
     product: &str,
     earlier: &[MovementEvidence],
     from: Option<DateTime<Utc>>,
-) -> Vec<ToldChange> {
+) -> Vec<ReportedChange> {
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
     for delivery in deliveries.into_iter().filter(|own| own.product_sku_id() == Some(product)) {
@@ -49,21 +49,21 @@ pub fn told_changes<'d>(
             continue;
         }
         if seen.insert((location.clone(), old, new, delivery.timestamp)) {
-            changes.push(ToldChange { location, step: new.zip(old).map(|(new, old)| new - old) });
+            changes.push(ReportedChange { location, step: new.zip(old).map(|(new, old)| new - old) });
         }
     }
     changes
 }
 
 /// Keeps the changes at one location, and those that name none.
-pub fn at_location(changes: &[ToldChange], location: &str) -> Vec<ToldChange> {
-    let is_there = |change: &&ToldChange| change.location.as_deref().is_none_or(|own| own == location);
+pub fn at_location(changes: &[ReportedChange], location: &str) -> Vec<ReportedChange> {
+    let is_there = |change: &&ReportedChange| change.location.as_deref().is_none_or(|own| own == location);
     changes.iter().filter(is_there).cloned().collect()
 }
 
-/// Says whether nobody else moved stock, as far as it was told: every change is a dispatch, or the movement itself where
-/// that `happened`. A change that tells no quantities may be the movement, and is no dispatch.
-pub fn are_ours(changes: &[ToldChange], delta: Decimal, sold: &Dispatched, happened: bool) -> bool {
+/// Says whether nobody else moved stock, as far as deliveries report: every change is a dispatch, or the movement itself where
+/// that `happened`. A change without quantities may be the movement, and is no dispatch.
+pub fn are_ours(changes: &[ReportedChange], delta: Decimal, sold: &Dispatched, happened: bool) -> bool {
     let steps: Vec<Option<Decimal>> =
         changes.iter().map(|change| change.step).filter(|step| *step != Some(Decimal::ZERO)).collect();
     if are_dispatches(&steps, sold) {
@@ -78,7 +78,7 @@ pub fn are_ours(changes: &[ToldChange], delta: Decimal, sold: &Dispatched, happe
     happened && (0..steps.len()).filter(may_be_own).any(are_others_dispatches)
 }
 
-/// Says whether changes took off together what some of the dispatches did. One may be told line by line.
+/// Says whether changes took off together what some of the dispatches did. One may be reported line by line.
 fn are_dispatches(steps: &[Option<Decimal>], sold: &Dispatched) -> bool {
     let taken = |step: &Option<Decimal>| step.filter(|step| *step < Decimal::ZERO).map(|step| -step);
     let total: Option<Decimal> = steps.iter().map(taken).sum();
@@ -109,29 +109,29 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_with_its_location_and_by_how_much_and_once() {
-        let told = |old: Value, new: Value, location: Value, second| {
+    fn a_change_is_reported_with_its_location_and_by_how_much_and_once() {
+        let reported = |old: Value, new: Value, location: Value, second| {
             let data = json!({"store_id": 1, "product_sku_id": "P", "old_quantity": old, "new_quantity": new,
                 "location_id": location});
             delivery(&data, second)
         };
         let deliveries = [
-            told(json!(100), json!(109), json!(1), 1),
-            told(json!(100), json!(109), json!(1), 1),
-            told(json!(100), json!(109), json!(1), 2),
-            told(json!("9.50"), json!("9"), json!("2"), 3),
-            told(Value::Null, json!(9), Value::Null, 4),
+            reported(json!(100), json!(109), json!(1), 1),
+            reported(json!(100), json!(109), json!(1), 1),
+            reported(json!(100), json!(109), json!(1), 2),
+            reported(json!("9.50"), json!("9"), json!("2"), 3),
+            reported(Value::Null, json!(9), Value::Null, 4),
             delivery(
                 &json!({"product_sku_id": "Q", "old_quantity": 1, "new_quantity": 2, "location_id": 1}),
                 5,
             ),
             delivery(&json!([]), 6),
         ];
-        let change = |location: Option<&str>, step: Option<Decimal>| ToldChange {
+        let change = |location: Option<&str>, step: Option<Decimal>| ReportedChange {
             location: location.map(str::to_owned),
             step,
         };
-        let changes = told_changes(&deliveries, "P", &[], None);
+        let changes = reported_changes(&deliveries, "P", &[], None);
         assert_eq!(
             changes,
             [
@@ -154,11 +154,15 @@ mod tests {
             until: None,
             total: None,
             places: None,
-            told_after: None,
+            after_delivery: None,
         };
-        let since = |earlier, from| told_changes(&deliveries, "P", &[earlier], from);
+        let since = |earlier, from| reported_changes(&deliveries, "P", &[earlier], from);
         let with = |earlier| since(earlier, Some(time("2026-11-20T12:00:30Z")));
-        assert_eq!(with(earlier(9, "1")), changes[2..], "an earlier movement that is told late is no news");
+        assert_eq!(
+            with(earlier(9, "1")),
+            changes[2..],
+            "an earlier movement that is reported late is no news"
+        );
         assert_eq!(with(earlier(8, "1")), changes);
         assert_eq!(with(earlier(9, "2")), changes);
         let from = Some(time("2026-11-20T12:00:01Z"));
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!(since(earlier(9, "1"), None), changes);
     }
 
-    /// The told steps, the movement, what was sold, and whether this is ours alone if it did not happen, and if it did.
+    /// The reported steps, the movement, what was sold, and whether this is ours alone if it did not happen, and if it did.
     type Case<'c> = (&'c [Option<i64>], i64, &'c [i64], bool, bool);
 
     #[test]
@@ -197,8 +201,8 @@ mod tests {
             (&[Some(-2), None], -2, &[2], false, true),
         ];
         for (steps, delta, sold, without, with) in rows {
-            let change = |step: &Option<i64>| ToldChange { location: None, step: step.map(whole) };
-            let changes: Vec<ToldChange> = steps.iter().map(change).collect();
+            let change = |step: &Option<i64>| ReportedChange { location: None, step: step.map(whole) };
+            let changes: Vec<ReportedChange> = steps.iter().map(change).collect();
             let sold =
                 Dispatched { certain: sold.iter().copied().map(whole).collect(), possible: Vec::new() };
             let are_ours = |happened| are_ours(&changes, whole(delta), &sold, happened);
