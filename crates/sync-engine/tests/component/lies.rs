@@ -267,8 +267,7 @@ async fn a_sent_level_whose_quantity_is_never_told_is_left_to_a_person_after_a_m
     rig.until("it was sent", async || rig.writes("/stock").len() == 1).await;
     rig.pass(Duration::from_secs(20)).await;
     assert_eq!(rig.ask(LEVELS).await, ["sending"]);
-    rig.pass(Duration::from_secs(45)).await;
-    assert_eq!(rig.ask(LEVELS).await, ["failed"]);
+    rig.shown(LEVELS, |states| states == ["failed"]).await;
     assert_eq!(rig.ask("SELECT error_code FROM erp_stock").await, ["unprovable"]);
     assert_eq!(rig.writes("/stock").len(), 1);
     // It was set, and a person sees it once the marketplace tells it.
