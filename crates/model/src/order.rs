@@ -112,6 +112,45 @@ pub struct OrderItem {
 }
 
 impl Order {
+    /// An order of which only the number is known.
+    pub fn bare(number: OrderNumber, raw: RawJson) -> Self {
+        Self {
+            number,
+            status: None,
+            workflow_type: None,
+            order_type: None,
+            channel: None,
+            delivery_method: None,
+            checkout_group_id: None,
+            customer_id: None,
+            customer_name: None,
+            total_products: None,
+            total_shipping: None,
+            total_discounts: None,
+            total_order: None,
+            items_count: None,
+            lines_count: None,
+            payment_method: None,
+            payment_status: None,
+            payment_expires_at: None,
+            is_collective: None,
+            is_awaiting_campaign: None,
+            release_at: None,
+            picked_up_at: None,
+            notes: None,
+            created_at: None,
+            updated_at: None,
+            status_label: None,
+            customer_city: None,
+            customer_state: None,
+            ship_by: None,
+            invoice_by: None,
+            pick_by: None,
+            items: Vec::new(),
+            raw,
+        }
+    }
+
     /// Returns the enum values of this order that the document does not list, as (field, value).
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let own = [

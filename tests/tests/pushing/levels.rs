@@ -1,33 +1,12 @@
-//! Stock levels, by the binary. `crates/sync-engine/tests/component` has the rest.
+//! The guard of stock levels and its release by the command line. `crates/sync-engine/tests/component` has the rest.
 
 use espelho_tests::{Kind, on_both_databases};
 
 use crate::erp::Erp;
 
-on_both_databases![
-    a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so,
-    a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it,
-];
+on_both_databases![a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it,];
 
 const STATES: &str = "SELECT state AS s FROM erp_stock";
-
-async fn a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    let goods = erp.goods().await;
-    erp.set_stock(&goods[0], "3").await;
-    erp.set_stock(&goods[1], &(goods[1].quantity + 7).to_string()).await;
-    erp.set_stock(&goods[2], &goods[2].quantity.to_string()).await;
-    erp.until(STATES, |states| states.len() == 3 && states.iter().all(|state| state == "done")).await;
-    assert_eq!((erp.stock_of(&goods[0]).await, erp.stock_of(&goods[1]).await), (3, goods[1].quantity + 7));
-    assert_eq!(erp.writes("/stock").len(), 2, "what is there already is not sent");
-    assert_eq!(erp.ask("SELECT key FROM v_drift WHERE entity = 'stock'").await, Vec::<String>::new());
-    // The same value again, and another value: one more call.
-    erp.set_stock(&goods[0], "3").await;
-    erp.set_stock(&goods[1], "1").await;
-    erp.until("SELECT state AS s FROM erp_stock WHERE state <> 'done'", <[String]>::is_empty).await;
-    assert_eq!((erp.stock_of(&goods[1]).await, erp.writes("/stock").len()), (1, 3));
-    erp.stop().await;
-}
 
 async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it(kind: Kind) {
     let more = "[guards]\nzero_max_rows = 2\nzero_max_percent = 10.0\n";

@@ -75,33 +75,3 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     erp.installation.run(&["plan", "--apply"]).await.expect(0);
     assert_eq!((erp.stock_of(&goods[0]).await, erp.writes("/stock").len()), (1, calls + 1));
 }
-
-/// Returns the smallest possible image.
-pub(crate) fn png() -> Vec<u8> {
-    let header = [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A];
-    let chunk = |kind: &[u8; 4], data: &[u8]| {
-        let mut bytes = u32::try_from(data.len()).unwrap().to_be_bytes().to_vec();
-        bytes.extend(kind);
-        bytes.extend(data);
-        bytes.extend(crc(&bytes[4..]).to_be_bytes());
-        bytes
-    };
-    let mut picture = header.to_vec();
-    picture.extend(chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]));
-    picture.extend(chunk(
-        b"IDAT",
-        &[0x78, 0x01, 0x01, 0x02, 0x00, 0xFD, 0xFF, 0x00, 0x80, 0x00, 0x82, 0x00, 0x81],
-    ));
-    picture.extend(chunk(b"IEND", &[]));
-    picture
-}
-
-fn crc(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, byte: &u8| {
-        (0..8).fold(
-            crc ^ u32::from(*byte),
-            |crc, _| if crc & 1 == 1 { 0xEDB8_8320 ^ (crc >> 1) } else { crc >> 1 },
-        )
-    };
-    !bytes.iter().fold(u32::MAX, step)
-}

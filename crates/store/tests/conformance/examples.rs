@@ -28,41 +28,7 @@ fn amount(text: &str) -> Option<Decimal> {
 
 /// An order with a number and nothing else.
 pub(crate) fn bare_order(number: &str) -> Order {
-    Order {
-        number: OrderNumber::new(number),
-        status: None,
-        workflow_type: None,
-        order_type: None,
-        channel: None,
-        delivery_method: None,
-        checkout_group_id: None,
-        customer_id: None,
-        customer_name: None,
-        total_products: None,
-        total_shipping: None,
-        total_discounts: None,
-        total_order: None,
-        items_count: None,
-        lines_count: None,
-        payment_method: None,
-        payment_status: None,
-        payment_expires_at: None,
-        is_collective: None,
-        is_awaiting_campaign: None,
-        release_at: None,
-        picked_up_at: None,
-        notes: None,
-        created_at: None,
-        updated_at: None,
-        status_label: None,
-        customer_city: None,
-        customer_state: None,
-        ship_by: None,
-        invoice_by: None,
-        pick_by: None,
-        items: Vec::new(),
-        raw: RawJson::new(&json!({"order_number": number}).to_string()),
-    }
+    Order::bare(OrderNumber::new(number), RawJson::new(&json!({"order_number": number}).to_string()))
 }
 
 /// An order with something in every column, and no lines.

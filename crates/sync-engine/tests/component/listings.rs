@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{
     goods::png,
-    support::{Kind, Rig},
+    support::{Kind, Rig, on_both_databases},
 };
+
+on_both_databases![a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between,];
 
 const PUBLISH: &str = "PUT /api/items/{id}/publish";
 
@@ -47,9 +49,8 @@ async fn upload(rig: &Rig) -> String {
 }
 
 // withstands: F006, F025, F027
-#[tokio::test]
-async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between() {
-    let mut rig = Rig::on(Kind::Sqlite).await;
+async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between(kind: Kind) {
+    let mut rig = Rig::on(kind).await;
     let sku = rig.goods().await[0].sku.clone();
     let image = upload(&rig).await;
     // The draft is created, and the marketplace answers its publication with 429. The service is killed during that

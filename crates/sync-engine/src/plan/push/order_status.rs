@@ -224,41 +224,8 @@ pub(crate) mod tests {
     use super::{super::tests::at, *};
 
     pub(crate) fn order(status: &str) -> Order {
-        Order {
-            number: OrderNumber::new("1"),
-            status: Some(status.to_owned()),
-            workflow_type: None,
-            order_type: None,
-            channel: None,
-            delivery_method: None,
-            checkout_group_id: None,
-            customer_id: None,
-            customer_name: None,
-            total_products: None,
-            total_shipping: None,
-            total_discounts: None,
-            total_order: None,
-            items_count: None,
-            lines_count: None,
-            payment_method: None,
-            payment_status: None,
-            payment_expires_at: None,
-            is_collective: None,
-            is_awaiting_campaign: None,
-            release_at: None,
-            picked_up_at: None,
-            notes: None,
-            created_at: None,
-            updated_at: None,
-            status_label: None,
-            customer_city: None,
-            customer_state: None,
-            ship_by: None,
-            invoice_by: None,
-            pick_by: None,
-            items: Vec::new(),
-            raw: RawJson::new("{}"),
-        }
+        let bare = Order::bare(OrderNumber::new("1"), RawJson::new("{}"));
+        Order { status: Some(status.to_owned()), ..bare }
     }
 
     pub(crate) fn line(sku: &str, quantity: i64) -> OrderItem {
