@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     future::{Future, pending, ready},
+    io::ErrorKind,
     path::{Path, PathBuf},
     str::FromStr as _,
     time::Duration,
@@ -50,7 +51,12 @@ fn files(url: &str) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else if !path.display().to_string().ends_with("-open.lock") {
-                all.insert(path.clone(), std::fs::read(&path).unwrap());
+                match std::fs::read(&path) {
+                    Ok(content) => drop(all.insert(path, content)),
+                    // The log of a connection that closes at this moment on a thread of its own.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    Err(error) => panic!("{}: {error}", path.display()),
+                }
             }
         }
     }
