@@ -221,6 +221,10 @@ pub struct StatusArgs {
     /// Show it anew every two seconds, until Ctrl-C.
     #[arg(long)]
     pub watch: bool,
+    /// Ask only whether the service answers and nothing in it hangs, as a health check does: ends with 0 or 1, whatever the
+    /// alarms are.
+    #[arg(long, conflicts_with_all = ["store", "watch"])]
+    pub alive: bool,
 }
 
 /// `espelho man`.

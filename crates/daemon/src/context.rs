@@ -390,6 +390,12 @@ fn note_aborts(in_flight: &InFlight) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Tells whether the owner of a lease is a service, by the name that [`Shared::open`] gives it; else it is a command, which
+/// ends by itself.
+pub(crate) fn is_service(owner: &str) -> bool {
+    ["espelho run ", "espelho demo "].iter().any(|doing| owner.starts_with(doing))
+}
+
 /// Releases a store's lease.
 pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
     if let Err(error) = lease.release().await {

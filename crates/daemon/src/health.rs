@@ -1,14 +1,16 @@
 //! The state behind the health checks.
 
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
 
-/// The health of all stores.
+/// The health of all stores, and of what they share.
 #[derive(Default)]
 pub(crate) struct Health {
+    /// The address of systemd's socket for webhooks, if it is another than the configured one.
+    pub(crate) webhook_socket: OnceLock<SocketAddr>,
     stores: Mutex<BTreeMap<StoreKey, StoreHealth>>,
 }
 

@@ -9,7 +9,12 @@ use clap::{
 use espelho_model::text::{Language, Locale, Text};
 use espelho_sync_engine::{Problem, Trouble};
 
-use crate::{cli::Cli, locale, refused_arguments::in_words, report};
+use crate::{
+    cli::Cli,
+    locale,
+    refused_arguments::{drop_far_suggestions, in_words},
+    report,
+};
 
 /// Parses this process's arguments; help and parse errors are in the reader's language.
 pub(crate) fn parse() -> Cli {
@@ -21,7 +26,8 @@ pub(crate) fn parse() -> Cli {
     match parsed {
         Ok(cli) => Cli { locale: locale::of(cli.lang, cli.config.as_deref()), ..cli },
         Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) => {
+        Err(mut error) => {
+            drop_far_suggestions(&mut error);
             let command = named_command(&arguments);
             let about = |argument: &str| about_named(&command, argument);
             let text = in_words(&error, &command, &about).unwrap_or_else(|| raw(&error));

@@ -1,13 +1,14 @@
 //! The service: starts everything, applies the configuration, and shuts everything down.
 
 use std::{
+    net::SocketAddr,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use espelho_model::{
     text,
-    text::{Locale, Text},
+    text::{Language, Locale, Text},
 };
 use espelho_store::FileTrouble;
 use espelho_sync_engine::{Problem, Trouble};
@@ -302,6 +303,7 @@ impl Service {
     fn receive(&mut self, (listener, tls): webhook::Front) {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, tls = tls.is_some(), "webhooks are received");
+            self.note_socket(address);
         }
         let limits = self.configuration.installation.webhooks.limits();
         let Shared { store, clock, watch, .. } = &self.shared;
@@ -310,6 +312,19 @@ impl Service {
         let tell = (wakers, Arc::clone(&self.health));
         let start = || Webhooks::start(listener, tls, limits, receiving, tell, on);
         self.webhooks = Some(watch.within(None, start));
+    }
+
+    /// Notes that systemd's socket is used in place of the configured address: our own would have that address.
+    fn note_socket(&self, address: SocketAddr) {
+        let configured = self.configuration.installation.webhooks.listen;
+        if configured.port() == 0 || address == configured {
+            return;
+        }
+        let _ = self.health.webhook_socket.set(address);
+        let (socket, listen) = (address.to_string(), configured.to_string());
+        let text = text!("doctor-receiver-socket", address = socket, configured = listen);
+        let next_step = text.next(Locale::of(Language::English)).unwrap_or_default();
+        tracing::warn!(%address, %configured, next_step, "espelho.socket is used in place of webhooks.listen");
     }
 
     /// Applies the passwords that the files have now: their stores restart, and nothing else changes.

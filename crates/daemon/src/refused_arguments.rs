@@ -58,6 +58,35 @@ pub(crate) fn in_words(
     })
 }
 
+/// Drops the parser's suggestions that differ by more than a slip of the fingers: it proposes `stock` for `stop`, and
+/// `restore` for `restart`.
+pub(crate) fn drop_far_suggestions(error: &mut clap::Error) {
+    for (typed, suggested) in [
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ] {
+        let typed = error.get(typed).map(words).unwrap_or_default();
+        let near = match error.remove(suggested) {
+            Some(ContextValue::String(name)) if is_slip(&typed, &name) => ContextValue::String(name),
+            Some(ContextValue::Strings(mut names)) => {
+                names.retain(|name| is_slip(&typed, name));
+                ContextValue::Strings(names)
+            }
+            _ => continue,
+        };
+        if !words(&near).is_empty() {
+            error.insert(suggested, near);
+        }
+    }
+}
+
+/// One letter in four that is wrong, missing, surplus or swapped with its neighbour.
+fn is_slip(typed: &str, name: &str) -> bool {
+    let letters = name.trim_start_matches('-').chars().count();
+    strsim::osa_distance(typed, name) <= (letters / 4).max(1)
+}
+
 /// The text of a context; a list is separated by commas.
 fn words(value: &ContextValue) -> String {
     match value {
@@ -82,7 +111,8 @@ mod tests {
 
     fn refused(line: &[&str]) -> String {
         let arguments = ["espelho"].iter().chain(line);
-        let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
+        let mut error = Cli::command().try_get_matches_from(arguments).unwrap_err();
+        drop_far_suggestions(&mut error);
         let about = |argument: &str| crate::help::about_named("espelho", argument);
         let text = in_words(&error, "espelho", &about).unwrap_or_else(|| panic!("{line:?}: {error}"));
         let locale = Locale::of(Language::Portuguese);
@@ -95,7 +125,10 @@ mod tests {
             (&["status", "--sotre", "a"][..], "argumento desconhecido: --sotre; parecido: --store"),
             (&["status", "--zzz"], "argumento desconhecido: --zzz"),
             (&["statsu"], "comando desconhecido: statsu; parecido: status"),
-            (&["zzzzzz"], "comando desconhecido: zzzzzz"),
+            (&["zzzzzz"], "comando desconhecido: zzzzzz |"),
+            (&["stop"], "comando desconhecido: stop |"),
+            (&["restart"], "comando desconhecido: restart |"),
+            (&["docter"], "comando desconhecido: docter; parecido: doctor |"),
             (
                 &["--resync", "--since", "ontem"],
                 "“ontem” não serve para --since <DATE>: Só pedidos criados desde este dia",

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use espelho_model::{StoreKey, watch};
+use espelho_model::{StoreKey, text, watch};
 use espelho_store::Lease;
 use espelho_sync_engine::Problem;
 use futures_util::{StreamExt as _, stream};
+use sd_notify::NotifyState;
 use tokio::{
     sync::Notify,
     task::{JoinError, JoinSet},
@@ -14,17 +15,25 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Configuration, Schedule, StoreConfig},
-    context::{Shared, give_back},
-    health::Health,
+    context::{Shared, give_back, is_service},
+    health::{Health, StoreHealth},
     http::webhook::{StoreWakers, WakerRegistry},
     status::ShownStores,
     store_task::{StoreTask, Taken},
+    watchdog,
 };
 
 /// The number of stores taken at once at the start: enough to keep a server busy, and SQLite's one writer.
 const AT_ONCE: usize = 8;
 /// How long the service may take to release stores that it has only just taken.
 const GIVING_BACK: Duration = Duration::from_secs(2);
+
+/// How long the start waits for a store that a command holds: `doctor` has it for seconds, a reconciliation for minutes.
+const COMMAND_WAIT: Duration = Duration::from_secs(60);
+/// How often the start looks whether a store is its own by now.
+const COMMAND_LOOK: Duration = Duration::from_secs(1);
+/// How long systemd is asked to wait from the beginning of that wait.
+const START_EXTENSION: Duration = Duration::from_secs(90);
 
 /// The stores of the installation.
 pub(crate) struct Stores {
@@ -75,10 +84,10 @@ impl Stores {
         self.shown.set(configuration.shown());
     }
 
-    /// Starts the work on all stores; fails if none of them can be taken.
+    /// Starts the work on all stores; fails if none of them can be taken, also after a wait for those that commands hold.
     pub(crate) async fn begin(&mut self, configuration: &Configuration) -> Result<(), Problem> {
         let schedule = Arc::new(configuration.installation.schedule.clone());
-        let mut refused = Vec::new();
+        let (mut refused, mut held) = (Vec::new(), Vec::new());
         let tasks: Vec<_> = configuration.stores.iter().map(|config| self.task(config, &schedule)).collect();
         // All stores are taken before the work on any starts: otherwise the first run of one store would keep the
         // others waiting.
@@ -91,6 +100,9 @@ impl Stores {
             return Ok(());
         }
         for (taken, task, running) in asked {
+            if taken.as_ref().is_err_and(Problem::is_lost) {
+                held.push(running.config.key.clone());
+            }
             let taken = taken.map_err(|problem| refused.push(problem)).ok();
             self.spawn(running, task, move |task| task.run(taken));
         }
@@ -98,7 +110,55 @@ impl Stores {
         // If several instances share the stores, an instance without one stands by until it is needed.
         let stands_by = self.shared.store.leases().is_shared() && refused.iter().all(Problem::is_lost);
         let all_refused = refused.len() == configuration.stores.len() && !stands_by;
+        if all_refused && Box::pin(self.outwait_commands(&held)).await {
+            return Ok(());
+        }
         refused.into_iter().next().filter(|_| all_refused).map_or(Ok(()), Err)
+    }
+
+    /// Waits until a task has taken its store from the command that held it, or the service is told to stop; returns `false`
+    /// once that takes too long, and at once where services hold the stores: they do not end soon.
+    async fn outwait_commands(&self, held: &[StoreKey]) -> bool {
+        let clock = &self.shared.clock;
+        let deadline = clock.monotonic() + COMMAND_WAIT;
+        let mut is_told = false;
+        while let Some((store, owner)) = self.held_by_command(held).await {
+            if !std::mem::replace(&mut is_told, true) {
+                let seconds = COMMAND_WAIT.as_secs();
+                tracing::warn!(%store, owner, seconds, "a command holds the store; the start waits for its end");
+                let status = text!("service-waits", store = store.as_str(), owner = &owner);
+                let extension = u32::try_from(START_EXTENSION.as_micros()).unwrap_or(u32::MAX);
+                watchdog::tell(&[
+                    NotifyState::Status(&status.message(self.shared.locale)),
+                    NotifyState::ExtendTimeoutUsec(extension),
+                ]);
+            }
+            tokio::select! {
+                () = clock.sleep(COMMAND_LOOK) => {}
+                () = self.shared.stop.cancelled() => return true,
+            }
+            if self.health.snapshot().values().any(StoreHealth::is_held) {
+                return true;
+            }
+            if clock.monotonic() >= deadline {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Returns the first of these stores that a command holds, and which.
+    async fn held_by_command(&self, held: &[StoreKey]) -> Option<(StoreKey, String)> {
+        for store in held {
+            match self.shared.store.leases().owner_on_record(store).await {
+                Ok(owner) if ends_soon(owner.as_deref(), &self.shared.owner) => {
+                    return Some((store.clone(), owner.unwrap_or_default()));
+                }
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%store, %error, "cannot read who holds the store"),
+            }
+        }
+        None
     }
 
     /// Releases the leases that were taken before the service was told to stop. The next owner needs the time of the
@@ -231,5 +291,31 @@ impl Stores {
         });
         self.running.insert(running.config.key.clone(), running);
         self.tasks.spawn(work);
+    }
+}
+
+/// Tells whether the holder of a store is worth waiting for: a command, one that is not on record yet, or this service's own
+/// task, which has only just taken it.
+fn ends_soon(owner: Option<&str>, own: &str) -> bool {
+    owner.is_none_or(|owner| owner == own || !is_service(owner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_waited_for_and_other_services_are_not() {
+        let own = "espelho run (process 7 on a)";
+        for (owner, is_expected) in [
+            (Some("espelho doctor (process 8 on a)"), true),
+            (Some("espelho --resync (process 8 on a)"), true),
+            (Some("espelho run (process 8 on a)"), false),
+            (Some("espelho demo (process 8 on a)"), false),
+            (Some(own), true),
+            (None, true),
+        ] {
+            assert_eq!(ends_soon(owner, own), is_expected, "{owner:?}");
+        }
     }
 }

@@ -111,6 +111,7 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
     let lanes: Vec<_> = store["budget"]["waiting"].as_object().unwrap().keys().collect();
     assert_eq!(lanes, ["backfill", "interactive", "poll", "push", "refresh"]);
     assert!(installation.run(&["status"]).await.expect(0).stdout.contains("running for"));
+    assert_eq!(installation.run(&["status", "--alive"]).await.expect(0).stdout, "");
 
     let (code, text) = truth::get(&format!("{base}/status")).await;
     let served: Value = serde_json::from_str(&text).unwrap();
@@ -158,6 +159,7 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
     })
     .await;
     stopped(service).await;
+    installation.run(&["status", "--alive"]).await.expect(1);
 }
 
 async fn another_installations_service_at_the_same_address_is_not_taken_for_ours(kind: Kind) {

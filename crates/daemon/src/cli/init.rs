@@ -20,7 +20,7 @@ pub struct InitArgs {
     /// The database [default: sqlite:espelho.db].
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
-    /// The public address of the webhook; an empty one: polling only.
+    /// The public address of the webhook, with the path /webhooks/KEY; an empty one: polling only.
     #[arg(long, value_name = "URL")]
     pub webhook: Option<String>,
     /// The language of the texts in the database: pt-BR or en.

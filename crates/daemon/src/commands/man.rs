@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(super) fn run(cli: &Cli, arguments: &ManArgs) -> u8 {
-    let command = help::in_language(Cli::command(), cli.locale);
+    let command = documented(cli.locale);
     let done = match (&arguments.dir, &arguments.topic) {
         (Some(dir), _) => write_all(command, dir),
         (None, topic) => match page_of(&command, topic.as_deref()) {
@@ -32,6 +32,11 @@ pub(super) fn run(cli: &Cli, arguments: &ManArgs) -> u8 {
             exit::FAILED
         }
     }
+}
+
+/// Returns the command that the pages describe: without `help`, which only repeats them.
+fn documented(locale: Locale) -> Command {
+    help::in_language(Cli::command().disable_help_subcommand(true), locale)
 }
 
 fn unknown(topic: &str, locale: Locale) -> u8 {
@@ -81,7 +86,7 @@ mod tests {
     #[test]
     fn every_command_has_a_page_in_both_languages() {
         for language in Language::ALL {
-            let command = help::in_language(Cli::command(), Locale::of(language));
+            let command = documented(Locale::of(language));
             let own = String::from_utf8(page_of(&command, None).unwrap()).unwrap();
             for sub in command.get_subcommands().map(|sub| sub.get_name().to_owned()) {
                 assert!(own.contains(&format!("espelho\\-{sub}(1)")), "{sub} is missing in {own}");
@@ -89,6 +94,16 @@ mod tests {
                 assert!(page.contains(".SH NAME") && page.contains(&format!("espelho\\-{sub}")), "{page}");
             }
         }
-        assert!(page_of(&help::in_language(Cli::command(), Locale::default()), Some("nada")).is_none());
+        assert!(page_of(&documented(Locale::default()), Some("nada")).is_none());
+    }
+
+    #[test]
+    fn help_has_no_pages() {
+        let dir = tempfile::tempdir().unwrap();
+        write_all(documented(Locale::default()), dir.path()).unwrap();
+        let written = std::fs::read_dir(dir.path()).unwrap();
+        let names: Vec<_> = written.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert!(names.contains(&"espelho-webhook-test.1".to_owned()), "{names:?}");
+        assert!(!names.iter().any(|name| name.contains("-help")), "{names:?}");
     }
 }

@@ -36,6 +36,9 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
+    if arguments.alive {
+        return alive(configuration.installation.http.listen, cli).await;
+    }
     let of = match named(&configuration, arguments.store.as_deref()) {
         Ok(keys) => arguments.store.as_ref().and(keys.into_iter().next()),
         Err(problem) => return say(&problem, cli),
@@ -72,6 +75,27 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     }
     reader.end().await;
     code
+}
+
+/// Asks `/livez`, and returns the exit code: alarms make no service unhealthy that answers.
+async fn alive(listen: SocketAddr, cli: &Cli) -> u8 {
+    let answer = local::request(listen, "GET", "/livez", None, &SystemClock::shared()).await;
+    let hangs = match answer {
+        Ok(answer) if answer.status == 200 => None,
+        Ok(answer) => Some(answer.text().await.unwrap_or_default()),
+        Err(error) => Some(error.to_string()),
+    };
+    if cli.json {
+        println!("{}", json!({ "alive": hangs.is_none() }));
+    }
+    match hangs {
+        None => exit::COMPLETE,
+        Some(cause) => {
+            let text = text!("status-not-alive", address = listen.to_string(), cause = cause.trim());
+            eprintln!("espelho: {}", text.message(cli.locale));
+            exit::FAILED
+        }
+    }
 }
 
 /// The screen of a watched terminal.

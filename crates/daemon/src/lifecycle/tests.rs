@@ -69,11 +69,18 @@ struct World {
     webhooks: SocketAddr,
     service: JoinHandle<Result<(), Problem>>,
     asked: tokio::sync::mpsc::UnboundedReceiver<tokio::net::TcpStream>,
+    /// Held before the service starts.
+    lease: Option<espelho_store::Lease>,
     _dir: tempfile::TempDir,
 }
 
 impl World {
     async fn with(lever: Arc<Lever>, panics: Panics) -> Self {
+        Self::held_by(None, lever, panics).await
+    }
+
+    /// The same, with the store's lease in other hands.
+    async fn held_by(holder: Option<&str>, lever: Arc<Lever>, panics: Panics) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (tell, asked) = tokio::sync::mpsc::unbounded_channel();
         let marketplace = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -101,18 +108,27 @@ impl World {
         let shared =
             Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
         let store = shared.store.clone();
+        let key = espelho_model::StoreKey::new("loja").unwrap();
+        let lease = match holder {
+            Some(owner) => Some(store.leases().acquire_now(&key, owner).await.unwrap()),
+            None => None,
+        };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (pages, webhooks) = (listener.local_addr().unwrap(), receiver.local_addr().unwrap());
         let outside = Outside { panics, reloads: None };
         let service = Service::new(shared, configuration).run(listener, Some((receiver, None)), outside);
-        Self { lever, store, stop, pages, webhooks, service: tokio::spawn(service), asked, _dir: dir }
+        Self { lever, store, stop, pages, webhooks, service: tokio::spawn(service), asked, lease, _dir: dir }
     }
 
     async fn livez(&self) -> String {
+        self.get("/livez").await
+    }
+
+    async fn get(&self, path: &str) -> String {
         let mut connection = tokio::net::TcpStream::connect(self.pages).await.unwrap();
-        let request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        connection.write_all(request).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        connection.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         connection.read_to_string(&mut answer).await.unwrap();
         answer
@@ -195,6 +211,18 @@ async fn a_panic_in_a_lane_of_a_store_is_shown_with_its_place_and_restarts_that_
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_address_of_a_socket_that_is_used_in_place_of_the_configured_one_is_shown() {
+    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    // The work on the store has begun: the receiver begins at the same time.
+    let _held = world.asked.recv().await.unwrap();
+    let _delivery = tokio::net::TcpStream::connect(world.webhooks).await.unwrap();
+    let shown = format!("\"webhook_socket\":\"{}\"", world.webhooks);
+    let is_shown = async { while !world.get("/status").await.contains(&shown) {} };
+    tokio::time::timeout(Duration::from_secs(20), is_shown).await.unwrap();
+    world.service.abort();
+}
+
 // withstands: F115
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_nothing() {
@@ -202,6 +230,27 @@ async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_n
     let _held = world.asked.recv().await.unwrap();
     world.stop.cancel();
     world.service.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_waits_for_the_store_that_a_command_holds_and_works_once_it_is_free() {
+    let doctor = Some("espelho doctor (process 1 on a)");
+    let mut world = World::held_by(doctor, Lever::new(None), Panics::default()).await;
+    assert!(world.livez().await.starts_with("HTTP/1.1 200"));
+    assert!(!world.service.is_finished());
+    drop(world.lease.take());
+    // The work on the store begins with a login.
+    let _held = world.asked.recv().await.unwrap();
+    world.stop.cancel();
+    world.service.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_does_not_wait_for_the_store_that_another_service_holds() {
+    let other = Some("espelho run (process 1 on a)");
+    let world = World::held_by(other, Lever::new(None), Panics::default()).await;
+    let problem = world.service.await.unwrap().unwrap_err();
+    assert!(problem.is_lost(), "{}", problem.error);
 }
 
 #[tokio::test]

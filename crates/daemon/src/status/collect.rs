@@ -127,6 +127,7 @@ fn not_running() -> ServiceState {
         started_at: None,
         installation: None,
         file: None,
+        webhook_socket: None,
     }
 }
 

@@ -98,6 +98,7 @@ impl Live {
             started_at: Some(self.started_at),
             installation: self.installation.clone(),
             file: self.store.file().map(|file| file.display().to_string()),
+            webhook_socket: self.health.webhook_socket.get().map(ToString::to_string),
         }
     }
 

@@ -109,6 +109,10 @@ pub(crate) struct ServiceState {
     /// The file of its database; absent if that is none, or an older version answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The address of systemd's socket, at which it receives webhooks in place of `webhooks.listen`; absent if that is the
+    /// same, or none is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook_socket: Option<String>,
 }
 
 /// One store.
@@ -237,6 +241,7 @@ pub(crate) mod specimen {
             started_at: Some(at(0)),
             installation: None,
             file: None,
+            webhook_socket: None,
         };
         let (state, at) = ("ok".to_owned(), at(60));
         let proof = Proof { marketplace_at: Some(at), database_at: Some(at), webhook_at: None };

@@ -85,6 +85,8 @@ doctor-service-mute = somebody is on { $address } and does not answer as espelho
     .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-unready = version { $version } on { $address } is not ready now: { $why }
     .next = espelho status
+doctor-service-first-reading = version { $version } works on { $address }, and is ready when the first reading of a store has ended
+    .next = wait for its end (5 min for 1,000 orders and 500 products, 84 min for 20,000 and 5,000); how far it is: espelho status --watch
 doctor-service-not-ready = version { $version } on { $address } is not ready yet
     .next = espelho status
 
@@ -150,12 +152,15 @@ doctor-budget-short = only { $free } of { $limit } requests a minute are free
 
 doctor-webhook-none = none is configured; the store is kept in step by polling
 doctor-webhook-by-hand = made in the seller portal, with a secret of its own ({ $address })
-doctor-webhook-address = is { $address }
+doctor-webhook-address = our last login registered it at { $address }
+doctor-webhook-unregistered = no login of ours that registered it is on record; the service's next login registers { $address }
+    .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook-elsewhere = webhook_elsewhere: is registered at { $registered }; the configuration says { $configured }
     .next = where the webhook is this installation's: espelho webhook move { $store }
 doctor-webhook-no-service = not tested: without the service nobody receives
     .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook = the test delivery to { $address } arrived after { $milliseconds } ms
+doctor-webhook-arrived = a test delivery arrived after { $milliseconds } ms; at which address the marketplace sent it is not on record
 doctor-webhook-path = the webhook goes to { $address }, and the service receives at { $path }
     .next = in webhook.public_url, end the address with { $path }; it is right as it is only if a proxy changes the path
 doctor-webhook-refused = the marketplace did not send the test delivery: { $cause }
@@ -171,6 +176,8 @@ doctor-webhook-signature = a delivery arrived, signed with a secret that is not 
 
 doctor-receiver = receives on { $address }
 doctor-receiver-tls = accepts connections on { $address } (TLS)
+doctor-receiver-socket = receives on { $address }, the address of espelho.socket; webhooks.listen says { $configured }, and is not used
+    .next = use one address: sudo systemctl edit espelho.socket (below [Socket]: a line ListenStream= and a line ListenStream={ $configured }), or correct webhooks.listen; then: sudo systemctl stop espelho.socket espelho && sudo systemctl start espelho.socket espelho
 doctor-receiver-other = another program answers on { $address } ({ $status })
     .next = ss -ltnp | grep { $address }
 doctor-receiver-closed = nobody receives on { $address }: { $cause }

@@ -1,5 +1,6 @@
 # The service's status line (systemctl status espelho).
 
+service-waits = waits for { $store }, which { $owner } has
 service-stopping = stopping: finishes what is under way
 service-stores = { $held } of { $all ->
         [one] { $all } store

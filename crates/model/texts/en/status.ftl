@@ -2,6 +2,7 @@
 
 status-ok = all is well
 status-unknown = no recent proof that everything works
+status-not-alive = no healthy service answers on { $address }: “{ $cause }”
 status-token-refused = refused
 status-problems = { $count ->
     [one] 1 problem

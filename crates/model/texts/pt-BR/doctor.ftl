@@ -85,6 +85,8 @@ doctor-service-mute = há alguém em { $address }, mas não responde como o espe
     .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-unready = versão { $version }, em { $address }, não está pronto agora: { $why }
     .next = espelho status
+doctor-service-first-reading = versão { $version }, em { $address }, funciona e estará pronto quando a primeira leitura de uma loja terminar
+    .next = espere o fim dela (5 min para 1.000 pedidos e 500 produtos, 84 min para 20.000 e 5.000); para ver quanto falta: espelho status --watch
 doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto
     .next = espelho status
 
@@ -150,12 +152,15 @@ doctor-budget-short = só { $free } de { $limit } chamadas por minuto livres
 
 doctor-webhook-none = nenhum configurado; a loja é lida de tempos em tempos
 doctor-webhook-by-hand = criado no portal do vendedor, com segredo próprio ({ $address })
-doctor-webhook-address = é { $address }
+doctor-webhook-address = nosso último login o registrou em { $address }
+doctor-webhook-unregistered = nenhum login nosso que o registrou está anotado; o próximo login do serviço registra { $address }
+    .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook-elsewhere = webhook_elsewhere: está registrado em { $registered }; a configuração diz { $configured }
     .next = se o webhook é desta instalação: espelho webhook move { $store }
 doctor-webhook-no-service = não testado: sem o serviço ninguém recebe
     .next = sudo systemctl start espelho && espelho doctor
 doctor-webhook = a entrega de teste chegou a { $address } em { $milliseconds } ms
+doctor-webhook-arrived = uma entrega de teste chegou em { $milliseconds } ms; o endereço para onde o marketplace a mandou não está anotado
 doctor-webhook-path = o webhook vai para { $address }, e o serviço recebe em { $path }
     .next = em webhook.public_url, termine o endereço com { $path }; está certo assim só se um proxy troca o caminho
 doctor-webhook-refused = o marketplace não mandou a entrega de teste: { $cause }
@@ -171,6 +176,8 @@ doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desco
 
 doctor-receiver = recebe em { $address }
 doctor-receiver-tls = aceita conexões em { $address } (TLS)
+doctor-receiver-socket = recebe em { $address }, o endereço do espelho.socket; webhooks.listen diz { $configured } e não é usado
+    .next = use um endereço só: sudo systemctl edit espelho.socket (abaixo de [Socket]: uma linha ListenStream= e uma linha ListenStream={ $configured }), ou corrija webhooks.listen; depois: sudo systemctl stop espelho.socket espelho && sudo systemctl start espelho.socket espelho
 doctor-receiver-other = em { $address } responde outro programa ({ $status })
     .next = ss -ltnp | grep { $address }
 doctor-receiver-closed = ninguém recebe em { $address }: { $cause }

@@ -1,5 +1,6 @@
 # A linha de estado do serviço (systemctl status espelho).
 
+service-waits = espera pela loja { $store }, que está com { $owner }
 service-stopping = parando: termina o que está em andamento
 service-stores = { $held } de { $all ->
         [one] { $all } loja

@@ -2,6 +2,7 @@
 
 status-ok = tudo em dia
 status-unknown = sem prova recente de que tudo funciona
+status-not-alive = nenhum serviço em ordem responde em { $address }: “{ $cause }”
 status-token-refused = recusado
 status-problems = { $count ->
     [1] 1 problema

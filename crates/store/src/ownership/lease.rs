@@ -150,6 +150,15 @@ impl Leases<'_> {
         rows.first().map(|row| row.time("renewed_at")).transpose()
     }
 
+    /// The owner on record: the holder of a store that is held, else its last one; `None` if it never had one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn owner_on_record(self, store: &StoreKey) -> Result<Option<String>, Error> {
+        let rows = self.database.fetch("read the lease", WHO, vec![store.as_str().into()]).await?;
+        rows.first().map(|row| row.text("owner")).transpose()
+    }
+
     /// Tries for almost a second: PostgreSQL takes a moment to notice a killed client.
     async fn try_lock_for_a_while(self, store: &StoreKey) -> Result<Option<Lock>, Error> {
         for _ in 0..self.locks.tries() {

@@ -11,7 +11,7 @@ use super::{
     finding::Finding,
     throwaway,
 };
-use crate::config::StoreConfig;
+use crate::{config::StoreConfig, context::is_service};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let database = match store.all.database.get() {
@@ -73,8 +73,7 @@ enum Owner {
 
 /// Classifies the owner. `ours` is the service's own statement; another version may not make it.
 fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&serde_json::Value>) -> Owner {
-    let serves = |owner: &str| ["espelho run ", "espelho demo "].iter().any(|doing| owner.starts_with(doing));
-    let is_service = holder.owner.as_deref().is_some_and(serves);
+    let is_service = holder.owner.as_deref().is_some_and(is_service);
     match (&holder.owner, ours.and_then(serde_json::Value::as_bool)) {
         (_, Some(true)) => Owner::Service,
         (None, _) => Owner::Stranger,

@@ -89,10 +89,19 @@ fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
         (false, Some(why)) => {
             Finding::yellow(text!("doctor-service-unready", version = version, address = address, why = why))
         }
+        (false, None) if reads_for_the_first_time(told) => {
+            Finding::yellow(text!("doctor-service-first-reading", version = version, address = address))
+        }
         (false, None) => {
             Finding::yellow(text!("doctor-service-not-ready", version = version, address = address))
         }
     }
+}
+
+/// Tells whether the service has a store whose first reading of orders has not ended: until then it is not ready.
+fn reads_for_the_first_time(told: &Value) -> bool {
+    let mut stores = told["stores"].as_array().into_iter().flatten();
+    stores.any(|store| store["ours"] == true && store["first_reading_ended"] == false)
 }
 
 /// Returns the alarms: the service's, or those on record while none answers.
@@ -197,10 +206,14 @@ mod tests {
     #[test]
     fn a_service_that_is_not_ready_says_why_and_one_that_starts_says_so() {
         let failing = json!({"alarms": [{"severity": "failing", "text": "O banco de dados não responde."}]});
+        let [first, ended] =
+            [false, true].map(|ended| json!({"stores": [{"ours": true, "first_reading_ended": ended}]}));
         for (is_ready, told, expected) in [
             (true, &failing, "está no ar"),
             (false, &failing, "não está pronto agora: O banco de dados não responde."),
             (false, &json!({}), "ainda não está pronto"),
+            (false, &first, "primeira leitura"),
+            (false, &ended, "ainda não está pronto"),
         ] {
             let finding = judge(is_ready, told, "127.0.0.1:1");
             let said = finding.found.message(Locale::default());

@@ -1,15 +1,19 @@
 //! Checks the webhook: its address, and a test delivery from the marketplace to the receiver.
 
 use espelho_model::text;
-use espelho_store::{Error, WebhookOwner};
+use espelho_store::WebhookOwner;
 use espelho_sync_engine::{Examination, Problem, Question, RoundTrip};
 
 use super::{
     access::{Access, Silence},
     facts::StoreFacts,
     finding::{Finding, State},
+    receiver,
 };
-use crate::{config::WebhookConfig, local};
+use crate::{
+    config::{StoreConfig, WebhookConfig},
+    local,
+};
 
 /// Checks whether the next login would take the webhook away from its registered address.
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
@@ -31,17 +35,31 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
         return Finding::absent(text!("doctor-webhook-by-hand", address = &webhook.public_url));
     }
     let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
-    let owner = WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
-    match database.inbox().refuse_to_move_webhook(owner, &webhook.public_url).await {
-        Ok(()) => Finding::green(text!("doctor-webhook-address", address = &webhook.public_url)),
-        Err(Error::WebhookElsewhere { registered, configured, .. }) => Finding::red(text!(
+    match database.inbox().webhook_address(owner(config)).await {
+        Ok(registered) => judge_address(registered.as_deref(), &webhook.public_url, config.key.as_str()),
+        Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
+    }
+}
+
+/// Judges the address that our last login registered. No answer of the marketplace shows it, so without such a login
+/// nothing is known (API document, "Authentication" 10).
+fn judge_address(registered: Option<&str>, configured: &str, store: &str) -> Finding {
+    match registered {
+        Some(registered) if registered == configured => {
+            Finding::green(text!("doctor-webhook-address", address = registered))
+        }
+        Some(registered) => Finding::red(text!(
             "doctor-webhook-elsewhere",
             registered = registered,
             configured = configured,
-            store = config.key.to_string()
+            store = store
         )),
-        Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
+        None => Finding::absent(text!("doctor-webhook-unregistered", address = configured)),
     }
+}
+
+fn owner(config: &StoreConfig) -> WebhookOwner<'_> {
+    WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url }
 }
 
 /// Returns the path of an address, as the receiver hears it.
@@ -62,8 +80,16 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             Finding::red(text!("doctor-webhook-signature", file = store.file()))
         }
         Ok(Examination::Webhook(round_trip)) => {
-            let listen = store.all.configuration.installation.webhooks.listen.to_string();
-            judge(&round_trip, &webhook.public_url, &listen, store.config.key.as_str())
+            let listen = receiver::listens_on(store).to_string();
+            // Where the webhook was made in the portal, only the configuration says where it points.
+            let address = match (&webhook.secret, store.all.store()) {
+                (None, Some(database)) => {
+                    database.inbox().webhook_address(owner(store.config)).await.ok().flatten()
+                }
+                _ => None,
+            };
+            let address = (address.as_deref(), webhook.public_url.as_str());
+            judge(&round_trip, address, &listen, store.config.key.as_str())
         }
         Ok(Examination::Failed(refusal)) => {
             Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.error))
@@ -81,15 +107,22 @@ async fn unverified_came(store: &StoreFacts<'_>) -> bool {
     now.zip(before).is_some_and(|(now, before)| now > before)
 }
 
-fn judge(round_trip: &RoundTrip, address: &str, listen: &str, store: &str) -> Finding {
+/// Judges a test delivery. It proves the address that is registered, which need not be the configured one.
+fn judge(
+    round_trip: &RoundTrip,
+    (registered, configured): (Option<&str>, &str),
+    listen: &str,
+    store: &str,
+) -> Finding {
     match round_trip {
-        RoundTrip::Arrived { milliseconds } => {
-            Finding::green(text!("doctor-webhook", address = address, milliseconds = *milliseconds))
-        }
+        RoundTrip::Arrived { milliseconds } => Finding::green(match registered {
+            Some(address) => text!("doctor-webhook", address = address, milliseconds = *milliseconds),
+            None => text!("doctor-webhook-arrived", milliseconds = *milliseconds),
+        }),
         RoundTrip::Refused { problem } => Finding::red(text!("doctor-webhook-refused", cause = problem)),
         RoundTrip::Unanswered => Finding::not_seen(text!(
             "doctor-webhook-unanswered",
-            address = address,
+            address = registered.unwrap_or(configured),
             listen = listen,
             store = store
         )),
@@ -101,9 +134,12 @@ fn judge(round_trip: &RoundTrip, address: &str, listen: &str, store: &str) -> Fi
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
     use espelho_sync_engine::Refusal;
 
-    use super::{super::finding::State, *};
+    use super::*;
+
+    const CONFIGURED: &str = "https://erp.example/webhooks/a";
 
     #[test]
     fn the_path_of_an_address_is_what_the_receiver_hears() {
@@ -127,8 +163,34 @@ mod tests {
             (RoundTrip::Unanswered, State::Unknown),
             (RoundTrip::NotAsked(refusal), State::Unknown),
         ] {
-            let finding = judge(&round_trip, "https://erp.example/webhooks/a", "127.0.0.1:8788", "a");
+            let finding = judge(&round_trip, (None, CONFIGURED), "127.0.0.1:8788", "a");
             assert_eq!((finding.state, finding.is_open), (state, state == State::Unknown), "{round_trip:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_delivery_proves_the_registered_address_and_no_other() {
+        let old = "https://old.example/webhooks/a";
+        for (registered, named) in
+            [(Some(CONFIGURED), Some(CONFIGURED)), (Some(old), Some(old)), (None, None)]
+        {
+            let arrived = RoundTrip::Arrived { milliseconds: 120 };
+            let finding = judge(&arrived, (registered, CONFIGURED), "127.0.0.1:8788", "a");
+            let said = finding.found.message(Locale::default());
+            for address in [CONFIGURED, old] {
+                assert_eq!(said.contains(address), named == Some(address), "{registered:?}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_is_green_only_where_a_login_of_ours_has_registered_it() {
+        for (registered, state) in [
+            (Some(CONFIGURED), State::Green),
+            (Some("https://old.example/webhooks/a"), State::Red),
+            (None, State::Unknown),
+        ] {
+            assert_eq!(judge_address(registered, CONFIGURED, "a").state, state, "{registered:?}");
         }
     }
 }

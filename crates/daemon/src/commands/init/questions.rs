@@ -45,11 +45,11 @@ pub(super) fn answers(
     if !ask.can_ask && !missing.is_empty() {
         return Err(text!("init-options-missing", options = missing.join(" ")));
     }
-    let base_url = ask.until_right("init-base-url", arguments.base_url.as_deref(), None, |url| {
+    let base_url = ask.until_right(&text!("init-base-url"), arguments.base_url.as_deref(), None, |url| {
         check_address("base_url", url, environment_of(url))
     })?;
     let environment = environment_of(&base_url);
-    let username = ask.until_right("init-username", arguments.username.as_deref(), None, username)?;
+    let username = ask.until_right(&text!("init-username"), arguments.username.as_deref(), None, username)?;
     let key = match &arguments.store {
         Some(key) => key.clone(),
         None => key_of(&username),
@@ -69,11 +69,12 @@ pub(super) fn answers(
         true => None,
         false => {
             let option = arguments.database.as_deref();
-            Some(ask.until_right("init-database", option, Some(DATABASE), database_address)?)
+            Some(ask.until_right(&text!("init-database"), option, Some(DATABASE), database_address)?)
         }
     };
     let public_url = arguments.webhook.as_deref();
-    let public_url = ask.until_right("init-webhook", public_url, Some(""), |url| match url {
+    let question = webhook_question(&key);
+    let public_url = ask.until_right(&question, public_url, Some(""), |url| match url {
         "" => Ok(()),
         url => check_address("public_url", url, environment),
     })?;
@@ -83,6 +84,11 @@ pub(super) fn answers(
         Some(url) => Some((ask.language(arguments.language)?, url)),
     };
     Ok(Answers { key, environment, base_url, username, password, installation, public_url })
+}
+
+/// Asks for the address with the path that the receiver hears for this store.
+fn webhook_question(store: &StoreKey) -> Text {
+    text!("init-webhook", store = store.as_str())
 }
 
 /// Returns the options whose questions have no default.
@@ -132,7 +138,7 @@ impl Asker {
     /// is asked again.
     fn until_right(
         &self,
-        question: &'static str,
+        question: &Text,
         option: Option<&str>,
         default: Option<&str>,
         check: impl Fn(&str) -> Result<(), Text>,
@@ -141,7 +147,7 @@ impl Asker {
             return check(value).map(|()| value.to_owned());
         }
         loop {
-            let question = Text::new(question).with("default", default.unwrap_or_default());
+            let question = question.clone().with("default", default.unwrap_or_default());
             let Some(answer) = prompt::ask(&question.message(self.locale)) else {
                 return Err(text!("init-ended"));
             };
@@ -173,7 +179,7 @@ impl Asker {
             Ok(_) => Ok(()),
             Err(_) => Err(text!("init-language-unknown", tag = tag)),
         };
-        let answer = self.until_right("init-language", None, Some(default.tag()), check)?;
+        let answer = self.until_right(&text!("init-language"), None, Some(default.tag()), check)?;
         Ok(answer.parse().unwrap_or(default))
     }
 }
@@ -193,6 +199,15 @@ mod tests {
         ] {
             assert_eq!(key_of(username), key, "{username}");
             assert!(StoreKey::new(key).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_question_for_the_webhook_shows_the_path_of_this_store() {
+        let question = webhook_question(&StoreKey::new("minha-loja").unwrap());
+        for language in Language::ALL {
+            let said = question.message(Locale::of(language));
+            assert!(said.contains("/webhooks/minha-loja"), "{said}");
         }
     }
 
