@@ -48,8 +48,6 @@ pub(crate) const EFFECTS: &str = "SELECT id, request, evidence, answer, note, ke
     WHERE store = $1 AND state NOT IN ('planned', 'sent') AND key";
 pub(crate) const BLANK_EFFECT: &str =
     "UPDATE effects SET request = $2, evidence = $3, answer = $4, note = $5 WHERE id = $1";
-/// Orders that one transaction blanks, so that the service's writes do not wait for long.
-pub(super) const ORDERS_AT_ONCE: usize = 32;
 /// A table with rows of an order, or of a conversation about one.
 struct PersonalTable {
     name: &'static str,
@@ -145,6 +143,15 @@ pub(crate) fn updates(places: Places) -> impl Iterator<Item = Insert> {
 }
 
 impl Erasures<'_> {
+    /// Orders that one transaction blanks. A file has one writer, and the service's writes wait for it; on a server only
+    /// those of the same rows do.
+    pub(super) fn orders_at_once(self) -> usize {
+        match self.database {
+            Database::Sqlite { .. } => 32,
+            Database::Postgres(_) => 128,
+        }
+    }
+
     pub(super) async fn blank(
         self,
         store: &StoreKey,
@@ -166,7 +173,7 @@ impl Erasures<'_> {
         let mut counts = Counts::default();
         let mut conversations = BTreeSet::new();
         let orders: Vec<String> = found.orders.iter().cloned().collect();
-        for some in orders.chunks(ORDERS_AT_ONCE) {
+        for some in orders.chunks(self.orders_at_once()) {
             let mut blanking = Blanking::begin(self.database, store, found, counts).await?;
             conversations.extend(blanking.orders(some).await?);
             blanking.announce(self.clock.now()).await?;

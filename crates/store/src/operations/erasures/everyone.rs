@@ -5,7 +5,7 @@ use futures_util::future::try_join_all;
 
 use super::{
     Erasure, FoundPerson, WAIT_FOR_WRITERS,
-    blanking::{Counts, Mode, ORDERS_AT_ONCE},
+    blanking::{Counts, Mode},
     overwrite_deleted,
 };
 use crate::{
@@ -52,8 +52,8 @@ impl Erasures<'_> {
             after = last.text(0)?;
             let numbers = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
             self.remember_orders(store, &numbers).await?;
-            for some in rows.chunks(ORDERS_AT_ONCE * self.transactions_at_once()) {
-                let parts = some.chunks(ORDERS_AT_ONCE).map(|rows| self.blank_people_of(store, rows));
+            for some in rows.chunks(self.orders_at_once() * self.transactions_at_once()) {
+                let parts = some.chunks(self.orders_at_once()).map(|rows| self.blank_people_of(store, rows));
                 try_join_all(parts).await?.into_iter().for_each(|part| counts.extend(part));
             }
             done += rows.len() as u64;
