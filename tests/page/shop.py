@@ -50,7 +50,7 @@ class Shop:
             'operators_file = "operators"\n\n[schedule]\nreconcile = "*/10 * * * * *"\n',
         )
         self.service = subprocess.Popen(
-            [binary, "run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root,
+            [binary, "run", "--config", root], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root,
             env={**os.environ, "ESPELHO_CONFIG": str(root)},
         )
         self.address = f"http://127.0.0.1:{page}"

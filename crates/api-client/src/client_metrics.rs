@@ -7,6 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use espelho_model::ContentHash;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
@@ -17,7 +18,10 @@ use crate::{
     limit::Lane,
     login_reason::LoginReason,
     route::Route,
+    unreadable_values::UnreadableValues,
 };
+
+pub use crate::unreadable_values::UnreadableField;
 
 /// Upper bounds of the histogram buckets, in seconds, for answers and for waits at the rate limiter.
 pub const BUCKETS: [f64; 7] = [0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 300.0];
@@ -145,6 +149,8 @@ pub struct ClientMetrics {
     counted: Mutex<Counted>,
     /// When each route was last checked for schema drift.
     looked: Mutex<BTreeMap<&'static str, Duration>>,
+    /// The values that could not be read.
+    unreadable: Mutex<UnreadableValues>,
     /// Notified when a call has failed.
     lost: Notify,
 }
@@ -176,6 +182,32 @@ impl ClientMetrics {
             (sum.unknown, sum.missing) = (sum.unknown + drift.unknown, sum.missing + drift.missing);
             sum.note_names(&drift.names);
         }
+    }
+
+    /// Adds the unreadable values that an earlier client of the same store has met.
+    pub fn keep_unreadable_of(&self, earlier: &Self) {
+        *self.unreadable.lock() = earlier.unreadable.lock().clone();
+    }
+
+    /// Returns the fields of which some values could not be read, those with the most first.
+    pub fn unreadable_fields(&self) -> Vec<UnreadableField> {
+        self.unreadable.lock().fields()
+    }
+
+    /// Forgets what was last unreadable before a complete pass began that did not meet it.
+    pub fn forget_unreadable_before(&self, began: DateTime<Utc>) {
+        self.unreadable.lock().forget_before(began);
+    }
+
+    /// Records which fields of an answer to a read could not be read.
+    pub(crate) fn unreadable(
+        &self,
+        request: &ApiRequest,
+        fields: impl Iterator<Item = &'static str>,
+        at: DateTime<Utc>,
+    ) {
+        let object = || ContentHash::of(request.describe().as_bytes());
+        self.unreadable.lock().note(request.route_and_method(), object, fields, at);
     }
 
     pub(crate) fn request<T>(&self, request: &ApiRequest, result: &Result<T, Error>) {

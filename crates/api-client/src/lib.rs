@@ -39,6 +39,7 @@ mod send;
 pub mod signed;
 pub mod text;
 pub mod token;
+mod unreadable_values;
 pub mod webhook;
 pub mod wire;
 

@@ -101,6 +101,22 @@ fn day(text: &str) -> Result<NaiveDate, String> {
         .ok_or_else(|| format!("{text:?}: 2026-01-31 / 31/01/2026"))
 }
 
+impl Cli {
+    /// Tells whether the command reads a configuration. A demonstration makes one, and names its folder itself.
+    pub(crate) fn reads_configuration(&self) -> bool {
+        !matches!(
+            self.command,
+            Some(
+                Command::Demo(_)
+                    | Command::Sandbox(_)
+                    | Command::Grants { .. }
+                    | Command::Completions { .. }
+                    | Command::Man(_)
+            )
+        )
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {

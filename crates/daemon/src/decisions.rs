@@ -3,10 +3,11 @@
 
 use espelho_model::{
     StoreKey,
+    money::parse_decimal,
     next_step::{PRICE_ZERO, UNKNOWN_STORE},
     push::PushState,
     text,
-    text::Text,
+    text::{Locale, Text},
 };
 use espelho_store::{EffectState, Error, IntentKind, IntentRow, SeenRow, Store};
 
@@ -47,6 +48,18 @@ pub(crate) fn change(row: &IntentRow) -> String {
         (None, Some(wanted)) => format!(": {wanted}"),
         (_, None) => String::new(),
     }
+}
+
+/// Returns a change of a row of a table as people write its values: a price as an amount, a level as a quantity.
+pub(crate) fn change_in_words(table: &str, change: &str, locale: Locale) -> String {
+    let Some(values) = change.strip_prefix(": ") else { return change.to_owned() };
+    let said = |value: &str| match (table, parse_decimal(value)) {
+        ("price", Some(price)) => locale.money(price),
+        ("stock", Some(level)) => locale.quantity(level),
+        _ => value.to_owned(),
+    };
+    let values: Vec<String> = values.split(" → ").map(said).collect();
+    format!(": {}", values.join(" → "))
 }
 
 /// Returns the rows that a decision concerns. Rows in doubt are decided one by one: a person who says "all" has checked
@@ -156,7 +169,25 @@ impl Decision {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Language;
+
     use super::*;
+
+    #[test]
+    fn a_change_is_told_in_the_notation_of_the_language() {
+        use Language::{English, Portuguese};
+        for (table, change, language, expected) in [
+            ("price", ": 68.00 → 0.05", Portuguese, ": R$ 68,00 → R$ 0,05"),
+            ("price", ": 1068.0 → 0.055", English, ": R$ 1,068.00 → R$ 0.055"),
+            ("price", ": 68", Portuguese, ": R$ 68,00"),
+            ("stock", ": 1200.0 → 3.5", Portuguese, ": 1.200 → 3,5"),
+            ("command", ": price.delete_tier 7", Portuguese, ": price.delete_tier 7"),
+            ("price", ": 10 %", Portuguese, ": 10 %"),
+            ("price", "", Portuguese, ""),
+        ] {
+            assert_eq!(change_in_words(table, change, Locale::of(language)), expected);
+        }
+    }
 
     #[test]
     fn rows_of_one_cause_that_failed_and_those_that_are_held_are_two_selections() {

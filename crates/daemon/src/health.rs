@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
+use espelho_sync_engine::plan::untold_changes::LostDeliveries;
 
 /// The health of all stores, and of what they share.
 #[derive(Default)]
@@ -45,6 +46,8 @@ pub(crate) struct WebhookHealth {
     pub silent_since: Option<DateTime<Utc>>,
     /// True if the last start left open whether deliveries arrive, and no delivery has come since.
     pub is_open: bool,
+    /// Evidence that some deliveries are lost while others arrive.
+    pub lost: Option<LostDeliveries>,
 }
 
 impl StoreHealth {

@@ -62,6 +62,7 @@ mod stores;
 mod telemetry;
 mod terminal;
 mod traces;
+mod unit;
 mod unknown_stores;
 mod upgrade;
 mod usage;
@@ -76,10 +77,12 @@ pub fn main() -> ExitCode {
     // reqwest and sqlx share one TLS provider; installing it twice (in tests) is harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let cli = help::parse();
-    // A demonstration names its own folder.
-    let is_demo = matches!(cli.command, Some(cli::Command::Demo(_)));
-    if let Some(folder) = config::folder_to_name(cli.config.as_deref()).filter(|_| !is_demo) {
+    let folder = config::folder_to_name(cli.config.as_deref());
+    if let Some(folder) = folder.filter(|_| cli.reads_configuration()) {
         program::name_configuration(&folder.to_string_lossy());
+    }
+    if !unit::is_installed() {
+        program::name_no_unit();
     }
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,

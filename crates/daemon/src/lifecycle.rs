@@ -291,6 +291,7 @@ impl Service {
             shown: Arc::clone(&self.stores.shown),
             live,
             instance: self.shared.owner.clone(),
+            machine: self.shared.store.leases().is_shared().then(host_name),
             locale,
             board,
             brake: self.shared.brake.clone(),

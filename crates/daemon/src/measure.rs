@@ -108,9 +108,10 @@ impl Observer for Measure {
     }
 
     fn webhook(&self, news: WebhookNews) {
-        let WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open } = news;
+        let WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost } = news;
         self.health.change(&self.store, |health| {
-            health.webhook = Some(WebhookHealth { heard_at, test_heard_at, missed, silent_since, is_open });
+            health.webhook =
+                Some(WebhookHealth { heard_at, test_heard_at, missed, silent_since, is_open, lost });
         });
     }
 

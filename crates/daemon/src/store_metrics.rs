@@ -4,7 +4,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::{collections::BTreeMap, sync::Arc};
 
 use espelho_api_client::{
-    client_metrics::{ClientMetrics, Counted},
+    client_metrics::{ClientMetrics, Counted, UnreadableField},
     contact::Contact,
 };
 use espelho_model::StoreKey;
@@ -19,12 +19,18 @@ impl StoreMetrics {
         let mut store_metrics = self.store_metrics();
         if let Some(earlier) = store_metrics.insert(store.clone(), Arc::clone(metrics)) {
             metrics.go_on_from(&earlier.counted());
+            metrics.keep_unreadable_of(&earlier);
         }
     }
 
     /// Returns what a store's client has observed of the marketplace.
     pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
         self.store_metrics().get(store).map(|metrics| metrics.counted().contact)
+    }
+
+    /// Returns the fields of which a store's client could not read some values.
+    pub(crate) fn unreadable(&self, store: &StoreKey) -> Vec<UnreadableField> {
+        self.store_metrics().get(store).map(|metrics| metrics.unreadable_fields()).unwrap_or_default()
     }
 
     /// Returns the counts of every store.

@@ -121,6 +121,7 @@ impl StoreTask {
         let mut options = live::Options {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
+            has_order_events: self.config.webhook.as_ref().is_some_and(WebhookConfig::has_order_events),
             per_minute: self.config.requests_per_minute.get(),
             last_seen,
             push: self.config.push.clone(),

@@ -42,12 +42,32 @@ pub const CONFIGURED: &[&str] = &[
     "webhook",
 ];
 
+/// The commands for the unit with those that work without it, the longest first.
+const WITHOUT_UNIT: &[(&str, &str)] = &[
+    ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "pkill -f 'espelho.* run'; espelho run"),
+    ("sudo systemctl stop espelho.socket espelho", "pkill -f 'espelho.* run'"),
+    // It keeps its terminal.
+    ("sudo systemctl start espelho && ", "espelho run & "),
+    ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
+    ("sudo systemctl enable --now espelho", "espelho run"),
+    ("sudo systemctl start espelho", "espelho run"),
+    ("sudo systemctl restart espelho", "pkill -f 'espelho.* run'; espelho run"),
+    ("sudo systemctl reload espelho", "pkill -HUP -f 'espelho.* run'"),
+    ("systemctl reload espelho", "pkill -HUP -f 'espelho.* run'"),
+];
+
 static CALL: OnceLock<String> = OnceLock::new();
+static HAS_NO_UNIT: OnceLock<()> = OnceLock::new();
 
 /// Makes every command line of this process name the folder of its configuration.
 pub fn name_configuration(folder: &str) {
     // The first folder is the one that is read.
     let _ = CALL.set(format!("{NAME} --config {}", quoted(folder)));
+}
+
+/// Makes every command line of this process start the service by hand: no unit of systemd does it on this machine.
+pub fn name_no_unit() {
+    let _ = HAS_NO_UNIT.set(());
 }
 
 /// Returns the program as command lines call it.
@@ -68,9 +88,27 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns a text of the catalogue, whose command lines call the program as they must.
-pub(crate) fn called(text: &str) -> Cow<'_, str> {
-    CALL.get().map_or(Cow::Borrowed(text), |call| with_call(text, call))
+/// Returns a text of the catalogue, or a command line, whose command lines call the program as they must.
+pub fn called(text: &str) -> Cow<'_, str> {
+    let text = match HAS_NO_UNIT.get() {
+        Some(()) => without_unit(text),
+        None => Cow::Borrowed(text),
+    };
+    match (CALL.get(), text) {
+        (None, text) => text,
+        (Some(call), Cow::Borrowed(text)) => with_call(text, call),
+        (Some(call), Cow::Owned(text)) => Cow::Owned(with_call(&text, call).into_owned()),
+    }
+}
+
+/// Replaces the commands for the unit by those that work without one.
+pub(crate) fn without_unit(text: &str) -> Cow<'_, str> {
+    // Who edits the socket's unit has it.
+    if !text.contains("systemctl") || text.contains("systemctl edit") {
+        return Cow::Borrowed(text);
+    }
+    let replaced = |text: String, (unit, plain): &(&str, &str)| text.replace(unit, plain);
+    Cow::Owned(WITHOUT_UNIT.iter().fold(text.to_owned(), replaced))
 }
 
 /// Replaces the name of the program by a call of it where a command follows.
@@ -114,6 +152,29 @@ mod tests {
         ] {
             assert_eq!(with_call(text, "espelho --config /c"), expected);
         }
+    }
+
+    #[test]
+    fn a_machine_without_the_unit_is_told_the_plain_commands() {
+        for (text, expected) in [
+            ("sudo systemctl start espelho", "espelho run"),
+            ("sudo systemctl enable --now espelho", "espelho run"),
+            ("sudo systemctl start espelho && espelho doctor", "espelho run & espelho doctor"),
+            ("depois: sudo systemctl reload espelho;", "depois: pkill -HUP -f 'espelho.* run';"),
+            (
+                "sudo systemctl restart espelho; journalctl -u espelho -n 50",
+                "pkill -f 'espelho.* run'; espelho run",
+            ),
+            (
+                "(sudo systemctl stop espelho.socket espelho, ou kill 7)",
+                "(pkill -f 'espelho.* run', ou kill 7)",
+            ),
+            ("espelho doctor", "espelho doctor"),
+        ] {
+            assert_eq!(without_unit(text), expected);
+        }
+        let named = with_call("pkill -f 'espelho.* run'; espelho run", "espelho --config /c");
+        assert_eq!(named, "pkill -f 'espelho.* run'; espelho --config /c run");
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
     "0094_commands_begin_new",
+    "0095_commands_that_come_back",
 );
 
 /// The second file, beside it.
@@ -125,6 +126,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0090_lookups_by_order",
     "0092_drift_numbers_and_symptoms",
     "0094_commands_begin_new",
+    "0095_commands_that_come_back",
 );
 
 #[cfg(test)]

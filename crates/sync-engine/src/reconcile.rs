@@ -139,7 +139,7 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
     let parameter = context.page_parameter.clone();
     match resource {
         Resource::Orders => run_pass(context, OrdersPull::new(client, options.since, parameter), pass).await,
-        Resource::Products => match context.store.mirror().location_ids(&context.key).await {
+        Resource::Products => match context.store.mirror().location_names(&context.key).await {
             Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
             Err(error) => {
                 let mut report = ResourceReport::new(resource);

@@ -80,10 +80,17 @@ async fn a_row_is_decided_about_on_the_page_of_its_order_and_the_record_says_wha
     let login = browser.get("/entrar").await;
     assert!(login.contains("operators_file"), "the login says where its token comes from\n{login}");
 
+    let form = address.trim_start_matches("/acao?").to_owned();
+    let lost =
+        browser.request("POST", "/acao", &format!("{form}&state=doubtful&csrf=of-a-session-before")).await;
+    assert!(
+        lost.starts_with("HTTP/1.0 401") && lost.contains("name=\"next\" value=\"/acao?act=happened"),
+        "a session that has ended leads back to its question\n{lost}"
+    );
+
     browser.log_in().await;
     let question = browser.get(&address).await;
     assert!(question.contains("Encerrar 1 registro") && !question.contains("Desistir"), "{question}");
-    let form = address.trim_start_matches("/acao?").to_owned();
     let csrf = between(&question, "name=\"csrf\" value=\"", "\"");
     let done = browser.request("POST", "/acao", &format!("{form}&csrf={csrf}")).await;
     let record = between(&done, "location: ", "\r\n").to_owned();

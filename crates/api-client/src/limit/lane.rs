@@ -203,6 +203,43 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_lane_that_asks_for_one_at_a_time_gets_its_share_however_small_the_budget_is() {
+        let queues = Arc::new(LaneQueues::default());
+        let first = queues.take(Lane::Interactive).await;
+        let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
+        let ask = |lane: Lane| {
+            let (queues, done) = (Arc::clone(&queues), done.clone());
+            tokio::spawn(async move {
+                let ticket = queues.take(lane).await;
+                let _ = done.send((lane, ticket));
+            });
+        };
+        for lane in Lane::ALL {
+            let count = if lane == Lane::Push { 1 } else { 200 };
+            (0..count).for_each(|_| ask(lane));
+        }
+        while Lane::ALL.iter().map(|lane| queues.waiting(*lane)).sum::<usize>() < 801 {
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        let (mut since, mut pushes) = (0, 0);
+        while pushes < 20 {
+            let (lane, ticket) = order.recv().await.unwrap();
+            since += 1;
+            if lane == Lane::Push {
+                // At one request a minute that is eight minutes beside everything else.
+                assert!(since <= 8, "{since} requests until the {pushes}th push");
+                (since, pushes) = (0, pushes + 1);
+                ask(Lane::Push);
+                while queues.waiting(Lane::Push) == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            drop(ticket);
+        }
+    }
+
+    #[tokio::test]
     async fn a_live_request_is_next_however_many_wait_before_it() {
         let queues = Arc::new(LaneQueues::default());
         let current = queues.take(Lane::Backfill).await;

@@ -71,7 +71,7 @@ impl Requests<'_> {
         request: &ApiRequest,
         read: impl Fn(&mut FieldReader, &str) -> Result<T, BodyError>,
     ) -> Result<Read<T>, Error> {
-        self.read_with(request, |payload| read_single(payload, self.naive_offset(), &read)).await
+        self.read_object(request, |payload| read_single(payload, self.naive_offset(), &read)).await
     }
 
     /// Sends a read of a listing whose rows are whole objects.
@@ -80,7 +80,9 @@ impl Requests<'_> {
         request: &ApiRequest,
         read_row: impl Fn(&mut FieldReader, &RawValue) -> Option<T>,
     ) -> Result<RowPage<T>, Error> {
-        self.send(request, |body| rows::parse(body, self.naive_offset(), &read_row)).await
+        let page = self.send(request, |body| rows::parse(body, self.naive_offset(), &read_row)).await?;
+        self.note_unreadable(request, page.rows.iter().flat_map(|row| row.unreadable.iter().copied()));
+        Ok(page)
     }
 }
 

@@ -65,6 +65,22 @@ impl Requests<'_> {
         self.send(request, |body| parse(envelope::payload(body)?.get())).await
     }
 
+    /// Sends a read and records which fields of its object could not be read.
+    pub(crate) async fn read_object<T>(
+        self,
+        request: &ApiRequest,
+        parse: impl Fn(&str) -> Result<Read<T>, BodyError>,
+    ) -> Result<Read<T>, Error> {
+        let read = self.read_with(request, parse).await?;
+        self.note_unreadable(request, read.unreadable.iter().copied());
+        Ok(read)
+    }
+
+    /// Records which fields of an answer could not be read.
+    pub(crate) fn note_unreadable(self, request: &ApiRequest, fields: impl Iterator<Item = &'static str>) {
+        self.metrics().unreadable(request, fields, self.client.clock.now());
+    }
+
     /// Sends the request and reads a payload of a fixed shape.
     pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(self, request: &ApiRequest) -> Result<T, Error> {
         self.read_with(request, |payload| Ok(object(payload)?)).await

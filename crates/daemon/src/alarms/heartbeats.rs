@@ -1,9 +1,11 @@
-//! The last hour of each store, minute by minute: what the keeper found while it observed. Kept in memory.
+//! The last hour of each store, minute by minute: what the keeper found while it observed. Kept in memory; after a start
+//! the database tells of the minutes before.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::StoreKey;
+use espelho_store::{EndedRun, SweepRecord};
 use espelho_sync_engine::plan::alarms::{Observations, Severity, StoreSeen, Verdict};
 use parking_lot::Mutex;
 
@@ -28,6 +30,38 @@ pub(crate) enum Beat {
 /// The beats of the last hour, the oldest first; `None` for a minute that nobody observed.
 pub(crate) type Hour = [Option<Beat>; MINUTES];
 
+/// Work on a store of which the database tells.
+pub(super) struct PastWork {
+    store: StoreKey,
+    from: DateTime<Utc>,
+    until: DateTime<Utc>,
+    beat: Beat,
+}
+
+impl PastWork {
+    /// Returns what a run tells. One that failed has worked until then; one that was killed proves nothing.
+    pub(super) fn of_run(store: &StoreKey, run: &EndedRun) -> Option<Self> {
+        let (from, beat) = match run.state.as_str() {
+            "complete" => (run.started_at, Beat::Proved),
+            "partial" => (run.finished_at, Beat::Warned),
+            "failed" => (run.finished_at, Beat::Failed),
+            _ => return None,
+        };
+        Some(Self { store: store.clone(), from, until: run.finished_at, beat })
+    }
+
+    /// Returns what the last success of a sweep tells: the marketplace has answered.
+    pub(super) fn of_sweep(store: &StoreKey, sweep: &SweepRecord) -> Option<Self> {
+        let at = sweep.succeeded_at?;
+        Some(Self { store: store.clone(), from: at, until: at, beat: Beat::Proved })
+    }
+
+    /// Tells whether it lies in the hour before a time. What a clock that was ahead has recorded is unknown.
+    pub(super) fn is_of_hour_before(&self, at: DateTime<Utc>) -> bool {
+        self.until <= at && at - self.until < TimeDelta::hours(1)
+    }
+}
+
 /// The beats of all stores.
 #[derive(Default)]
 pub(crate) struct Heartbeats(Mutex<BTreeMap<StoreKey, VecDeque<(i64, Beat)>>>);
@@ -45,6 +79,29 @@ impl Heartbeats {
                 Some((last, worst)) if *last >= minute => *worst = beat.max(*worst),
                 _ => beats.push_back((minute, beat)),
             }
+            while beats.len() > MINUTES {
+                beats.pop_front();
+            }
+        }
+    }
+
+    /// Fills the minutes that this process has not observed with what the database tells; the others stay unknown.
+    pub(super) fn recall(&self, work: &[PastWork]) {
+        let mut recalled = BTreeMap::<&StoreKey, BTreeMap<i64, Beat>>::new();
+        for past in work {
+            let last = minute_of(past.until);
+            let first = minute_of(past.from).max(last - MINUTES as i64 + 1);
+            let minutes = recalled.entry(&past.store).or_default();
+            for minute in first..=last {
+                let worst = minutes.entry(minute).or_insert(past.beat);
+                *worst = past.beat.max(*worst);
+            }
+        }
+        let mut stores = self.0.lock();
+        for (store, mut minutes) in recalled {
+            let beats = stores.entry(store.clone()).or_default();
+            minutes.extend(beats.iter().copied());
+            *beats = minutes.into_iter().collect();
             while beats.len() > MINUTES {
                 beats.pop_front();
             }
@@ -104,6 +161,7 @@ mod tests {
             answered_at: answered.map(at),
             contact: None,
             failing_routes: None,
+            unreadable: Vec::new(),
             credential: None,
             missing_scopes: Vec::new(),
             ahead_seconds: None,
@@ -178,6 +236,58 @@ mod tests {
             beats.note(&seen(minute * 60, Some(minute * 60)), &verdict(None));
         }
         assert_eq!(beats.0.lock()[&key()].len(), MINUTES);
+    }
+
+    #[test]
+    fn after_a_start_the_minutes_before_it_are_what_the_database_tells_and_else_unknown() {
+        let run = |state: &str, from: i64, until: i64| EndedRun {
+            store: "loja".to_owned(),
+            state: state.to_owned(),
+            started_at: at(from * 60),
+            finished_at: at(until * 60),
+        };
+        let sweep = |minute: Option<i64>| SweepRecord {
+            kind: "orders".to_owned(),
+            started_at: at(0),
+            succeeded_at: minute.map(|minute| at(minute * 60)),
+            problem: None,
+        };
+        let runs = [
+            run("complete", -90, -57),
+            run("complete", -50, -48),
+            run("partial", -46, -44),
+            run("failed", -42, -40),
+            run("interrupted", -38, -36),
+            run("complete", 0, 5),
+            run("complete", -200, -70),
+        ];
+        let sweeps = [sweep(Some(-30)), sweep(Some(0)), sweep(None)];
+        let work = runs.iter().filter_map(|run| PastWork::of_run(&key(), run));
+        let work = work.chain(sweeps.iter().filter_map(|sweep| PastWork::of_sweep(&key(), sweep)));
+        let work: Vec<PastWork> = work.filter(|past| past.is_of_hour_before(at(0))).collect();
+        let beats = Heartbeats::default();
+        beats.note(&seen(0, None), &verdict(None));
+        beats.recall(&work);
+        let hour = beats.hours(at(0))["loja"];
+        let minute = |ago: usize| hour[MINUTES - 1 - ago];
+        for (ago, expected) in [
+            (59, Some(Beat::Proved)),
+            (57, Some(Beat::Proved)),
+            (56, None),
+            (50, Some(Beat::Proved)),
+            (48, Some(Beat::Proved)),
+            (46, None),
+            (44, Some(Beat::Warned)),
+            (40, Some(Beat::Failed)),
+            (36, None),
+            (30, Some(Beat::Proved)),
+            (1, None),
+            // This process has seen itself that nothing is proved.
+            (0, Some(Beat::Unproved)),
+        ] {
+            assert_eq!(minute(ago), expected, "{ago} minutes ago");
+        }
+        assert!(beats.0.lock()[&key()].len() <= MINUTES);
     }
 
     #[test]

@@ -10,8 +10,11 @@ use parking_lot::Mutex;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::{Clock, StoreKey, text::Locale};
-use espelho_store::{AlarmRow, ServiceInstance, Store};
+use espelho_model::{
+    Clock, StoreKey,
+    text::{Language, Locale},
+};
+use espelho_store::{AlarmRow, PeerAlarm, ServiceInstance, Store};
 use espelho_sync_engine::{
     Brake,
     plan::alarms::{Code, DatabaseTrouble, Observations, State, Verdict, decide},
@@ -42,13 +45,16 @@ pub(crate) struct Posted {
     pub(crate) seen: Observations,
     pub(crate) verdict: Verdict,
     /// The alarms that other processes on the same database have found.
-    others: Arc<[AlarmRow]>,
+    others: Arc<[PeerAlarm]>,
+    /// The installation's language, in which they are recorded.
+    recorded_in: Language,
 }
 
 impl Posted {
-    /// Returns the verdict of all processes in the words of a language; those of others are in the installation's.
+    /// Returns the verdict of all processes in the words of a language.
     pub(crate) fn shown(&self, locale: Locale) -> ShownVerdict {
-        ShownVerdict::of(&self.verdict, locale).with_others(&self.others)
+        let others = self.others.iter().map(|other| ShownAlarm::recorded(other, self.recorded_in, locale));
+        ShownVerdict::of(&self.verdict, locale).with_others(others)
     }
 }
 
@@ -58,9 +64,9 @@ impl Board {
         self.posted.lock().clone()
     }
 
-    fn post(&self, seen: Observations, verdict: Verdict, others: Arc<[AlarmRow]>) {
+    fn post(&self, seen: Observations, verdict: Verdict, others: Arc<[PeerAlarm]>, recorded_in: Language) {
         self.heartbeats.note(&seen, &verdict);
-        *self.posted.lock() = Some(Arc::new(Posted { seen, verdict, others }));
+        *self.posted.lock() = Some(Arc::new(Posted { seen, verdict, others, recorded_in }));
     }
 }
 
@@ -90,6 +96,8 @@ pub(crate) struct Keeper {
     pub(crate) live: Live,
     /// The name of this process among those that share the database.
     pub(crate) instance: String,
+    /// The name of this machine, where others may share the database.
+    pub(crate) machine: Option<String>,
     /// The language of the recorded texts.
     pub(crate) locale: Locale,
     pub(crate) board: Arc<Board>,
@@ -104,14 +112,20 @@ impl Keeper {
         self.write_words().await;
         let mut prober = Prober::new(self.store.clone(), Arc::clone(&self.clock));
         let (mut facts, mut raised) = (Facts::of(&self.instance), Raised::default());
+        let mut has_recalled = false;
         while !self.stop.is_cancelled() {
             let record = self.record(self.board.latest().as_deref());
             let database = prober.probe(record).await;
             self.hold_work(database.trouble.as_ref());
             facts.refresh(&self.store, &self.clock, self.live.health.last_ended()).await;
+            if !has_recalled && let Some(past) = facts.past_work(&self.shown.get(), self.clock.now()) {
+                self.board.heartbeats.recall(&past);
+                has_recalled = true;
+            }
             let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
-            let verdict = raised.date(decide(&seen), seen.at);
-            self.board.post(seen, verdict, facts.others());
+            let verdict = of_machine(decide(&seen), self.machine.as_deref());
+            let verdict = raised.date(verdict, seen.at);
+            self.board.post(seen, verdict, facts.others(), self.locale.language);
             tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
         }
         if let Err(error) = self.store.alarms().end_service(&self.instance).await {
@@ -145,7 +159,8 @@ impl Keeper {
             started_at: self.live.started_at,
             state: state.as_str().to_owned(),
         };
-        (service, alarms.iter().map(|alarm| shown::row(alarm, self.locale)).collect())
+        let row = |alarm| shown::row(alarm, self.machine.as_deref(), self.locale);
+        (service, alarms.iter().map(row).collect())
     }
 
     /// Records the sentences that the views show when no service runs.
@@ -154,4 +169,13 @@ impl Keeper {
             tracing::warn!(%error, "the texts of the views are not in the installation's language");
         }
     }
+}
+
+/// Tells the alarms about this machine from those that another one on the same database finds about itself.
+fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
+    let own = verdict.alarms.iter_mut().filter(|alarm| alarm.code.is_about_machine());
+    for alarm in own.filter(|alarm| alarm.cause.is_empty()) {
+        machine.unwrap_or_default().clone_into(&mut alarm.cause);
+    }
+    verdict
 }

@@ -7,23 +7,27 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::contact::{Contact, TroubleKind};
+use espelho_api_client::{
+    client_metrics::UnreadableField,
+    contact::{Contact, TroubleKind},
+};
 use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text, time::past};
 use espelho_store::{
-    AlarmRow, DatabaseTrouble, DueDeadlines, Error, FiscalQueue, NoticeChannel, RowsInTrouble, Store,
-    StoreProof, SweepOverview,
+    DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm, RowsInTrouble,
+    Store, StoreProof, SweepOverview,
 };
 use espelho_sync_engine::plan::{
     alarms::{
         ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
-        Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+        Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen,
+        WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
 };
 use tokio::task::JoinHandle;
 
-use super::database::DatabaseState;
+use super::{database::DatabaseState, heartbeats::PastWork};
 use crate::{
     health::StoreHealth,
     status::{Live, ShownStore, sweep_periods},
@@ -35,6 +39,8 @@ const DEADLINES_EVERY: Duration = Duration::from_secs(30);
 const PROGRESS_EVERY: Duration = Duration::from_secs(12);
 /// How far ahead deadlines are reported.
 const AHEAD: TimeDelta = TimeDelta::hours(24);
+/// The span before a start of which the page shows how the stores were.
+const PAST: TimeDelta = TimeDelta::hours(1);
 /// How long to wait for the database; its earlier answer stands meanwhile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -49,7 +55,9 @@ struct Read {
     pauses: Vec<Pause>,
     channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
-    others: Arc<[AlarmRow]>,
+    others: Arc<[PeerAlarm]>,
+    /// The runs of the hour before the service was started; `None` until they are read, once.
+    last_runs: Option<Arc<[EndedRun]>>,
 }
 
 /// The stores' progress, by the store's key.
@@ -90,8 +98,23 @@ impl Facts {
     }
 
     /// Returns the alarms that other processes on the same database have found.
-    pub(super) fn others(&self) -> Arc<[AlarmRow]> {
+    pub(super) fn others(&self) -> Arc<[PeerAlarm]> {
         Arc::clone(&self.read.others)
+    }
+
+    /// Returns what the database tells of the last hour of these stores, once that has been read.
+    pub(super) fn past_work(&self, shown: &[ShownStore], at: DateTime<Utc>) -> Option<Vec<PastWork>> {
+        let last_runs = self.read.last_runs.as_ref()?;
+        let mut work = Vec::new();
+        for ShownStore { key, .. } in shown {
+            let runs = last_runs.iter().filter(|run| run.store == key.as_str());
+            work.extend(runs.filter_map(|run| PastWork::of_run(key, run)));
+            let sweeps =
+                self.read.progress.swept.get(key.as_str()).into_iter().flat_map(|swept| &swept.sweeps);
+            work.extend(sweeps.filter_map(|sweep| PastWork::of_sweep(key, sweep)));
+        }
+        work.retain(|past| past.is_of_hour_before(at));
+        Some(work)
     }
 
     /// Starts a reading of the database, or continues to wait for a slow one.
@@ -155,6 +178,7 @@ impl Facts {
             if let Some((contact, ahead)) = contacts.get(&shown.key) {
                 add_contact(&mut seen, shown, contact, *ahead, at);
             }
+            seen.unreadable = live.store_metrics.unreadable(&shown.key).into_iter().map(unreadable).collect();
             seen
         });
         let stores: Vec<StoreSeen> = stores.collect();
@@ -191,6 +215,7 @@ impl Facts {
             answered_at: None,
             contact: None,
             failing_routes: None,
+            unreadable: Vec::new(),
             credential: None,
             missing_scopes: Vec::new(),
             ahead_seconds: None,
@@ -323,6 +348,10 @@ async fn read_rows(
         deadlines,
         fiscal,
         schema: known.schema,
+        last_runs: match (known.last_runs, instance) {
+            (None, Some(_)) => Some(store.runs().ended_since(at - PAST).await?.into()),
+            (known, _) => known,
+        },
         // A file has one service.
         others: match instance.filter(|_| store.leases().is_shared()) {
             Some(instance) => {
@@ -424,10 +453,21 @@ fn add_health(
     seen.webhook = Some(WebhookSeen {
         heard_at: heard.max(kept.as_ref().and_then(|watch| watch.heard_at)),
         silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
+        lost: health.webhook.and_then(|webhook| webhook.lost),
         is_open: health.webhook.is_some_and(|webhook| webhook.is_open),
         elsewhere: health.webhook_elsewhere.clone(),
         unverified: health.unverified,
     });
+}
+
+fn unreadable(of: UnreadableField) -> UnreadableSeen {
+    let (path, method) = of.route;
+    UnreadableSeen {
+        field: of.field.to_owned(),
+        route: format!("{method} {path}"),
+        values: of.values,
+        since: of.since,
+    }
 }
 
 /// Adds what the store's client has observed of the marketplace.

@@ -1,9 +1,12 @@
 //! An alarm as people and programs read it (PRODUCT contract 4).
 
 use chrono::{DateTime, Utc};
-use espelho_model::text::Locale;
-use espelho_store::AlarmRow;
-use espelho_sync_engine::plan::alarms::{Alarm, Severity, State, Verdict};
+use espelho_model::{
+    text,
+    text::{Language, Locale, Text},
+};
+use espelho_store::{AlarmRow, PeerAlarm};
+use espelho_sync_engine::plan::alarms::{Alarm, Code, Severity, State, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// An alarm in one language.
@@ -54,20 +57,59 @@ impl ShownAlarm {
         }
     }
 
-    /// Returns an alarm as another process has recorded it.
-    fn recorded(row: &AlarmRow) -> Self {
-        Self {
-            code: row.code.clone(),
-            cause: row.cause.clone(),
-            severity: row.severity.clone(),
-            store: row.store.clone(),
-            count: row.count,
-            since: row.since,
-            text: row.text.clone(),
-            next: row.next.clone(),
-            detail: String::new(),
-            row: None,
+    /// Returns an alarm as another process has recorded it. A record has words of one language and no values: a reader
+    /// of another language gets the alarm's name.
+    pub(crate) fn recorded(of: &PeerAlarm, recorded_in: Language, locale: Locale) -> Self {
+        let AlarmRow { store, code, cause, severity, count, since, text, next } = of.alarm.clone();
+        let (detail, row) = (String::new(), None);
+        let alarm = Self { code, cause, severity, store, count, since, text, next, detail, row };
+        if recorded_in == locale.language {
+            return alarm;
         }
+        let brief = alarm.in_brief(machine_of(&of.instance), recorded_in);
+        Self { text: brief.message(locale), next: brief.next(locale).unwrap_or_default(), ..alarm }
+    }
+
+    /// Says what is known of an alarm without its words.
+    fn in_brief(&self, machine: &str, recorded_in: Language) -> Text {
+        let (what, count, language) = (self.title(), self.count, recorded_in.tag());
+        match &self.store {
+            Some(store) => text!(
+                "alarm-in-brief-of-store",
+                machine = machine,
+                what = what,
+                store = store,
+                count = count,
+                language = language
+            ),
+            None => {
+                text!("alarm-in-brief", machine = machine, what = what, count = count, language = language)
+            }
+        }
+    }
+
+    /// Returns the name of its cause, or of its code.
+    pub(crate) fn title(&self) -> Text {
+        let cause = Text::new(format!("errors-code-{}", self.cause.replace('_', "-")));
+        let code = Text::new(format!("page-alarm-{}", self.code.replace('_', "-")));
+        match (self.is_about_rows() && cause.is_known(), code.is_known()) {
+            (true, _) => cause,
+            (false, true) => code,
+            (false, false) => text!("words-other", word = self.code.as_str()),
+        }
+    }
+
+    /// Tells whether the causes of its code are mended apart; those of others only name a place.
+    pub(crate) fn is_about_rows(&self) -> bool {
+        matches!(self.code.as_str(), "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused")
+    }
+
+    /// Tells whether another alarm is about the same: one marketplace stays one cause while it hits one store here and
+    /// several there.
+    fn is_same_cause(&self, other: &Self) -> bool {
+        let is_about_marketplace = Code::parse(&self.code).is_some_and(Code::is_about_marketplace);
+        (&self.code, &self.cause) == (&other.code, &other.cause)
+            && (self.store == other.store || is_about_marketplace)
     }
 
     /// Whether something does not work; a warning only needs attention.
@@ -86,16 +128,17 @@ impl ShownVerdict {
         }
     }
 
-    /// Adds the alarms that other processes of the installation have found and this one has not, in the words that they
-    /// recorded. Of one that both have found, the failing one is shown.
-    pub(crate) fn with_others(mut self, others: &[AlarmRow]) -> Self {
-        for row in others {
-            let is_same = |alarm: &ShownAlarm| {
-                (&alarm.store, &alarm.code, &alarm.cause) == (&row.store, &row.code, &row.cause)
-            };
-            let other = ShownAlarm::recorded(row);
-            match self.alarms.iter_mut().find(|alarm| is_same(alarm)) {
+    /// Adds the alarms that other processes of the installation have found and this one has not. Of one that both have
+    /// found, the failing one is shown.
+    pub(crate) fn with_others(mut self, others: impl IntoIterator<Item = ShownAlarm>) -> Self {
+        for other in others {
+            match self.alarms.iter_mut().find(|alarm| alarm.is_same_cause(&other)) {
                 None => self.alarms.push(other),
+                // Each process sees the stores that it works on: together they are several.
+                Some(own) if own.store != other.store => {
+                    own.store = None;
+                    own.count += other.count;
+                }
                 Some(own) if other.is_failing() && !own.is_failing() => *own = other,
                 Some(_) => (),
             }
@@ -113,9 +156,18 @@ impl ShownVerdict {
     }
 }
 
-/// Returns an alarm as a row of `v_alarms`.
-pub(super) fn row(alarm: &Alarm, locale: Locale) -> AlarmRow {
-    let shown = ShownAlarm::of(alarm, locale);
+/// Returns the name of the machine in the name of a process: `espelho run (process 7 on HOST)`.
+fn machine_of(instance: &str) -> &str {
+    instance.rsplit_once(" on ").map_or(instance, |(_, machine)| machine.trim_end_matches(')'))
+}
+
+/// Returns an alarm as a row of `v_alarms`. What is about this machine names it where others read it.
+pub(super) fn row(alarm: &Alarm, machine: Option<&str>, locale: Locale) -> AlarmRow {
+    let mut shown = ShownAlarm::of(alarm, locale);
+    if let Some(machine) = machine.filter(|_| alarm.code.is_about_machine()) {
+        let said = alarm.text.clone();
+        shown.text = text!("alarm-of-machine", machine = machine, said = said).message(locale);
+    }
     AlarmRow {
         store: shown.store,
         code: shown.code,
@@ -132,30 +184,99 @@ pub(super) fn row(alarm: &Alarm, locale: Locale) -> AlarmRow {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_another_process_has_found_is_shown_once_and_counts_for_the_state() {
-        let found = |store: &str, severity: &str| AlarmRow {
-            store: Some(store.to_owned()),
-            code: "late".to_owned(),
-            cause: String::new(),
+    fn found(code: &str, store: Option<&str>, severity: &str) -> PeerAlarm {
+        let alarm = AlarmRow {
+            store: store.map(str::to_owned),
+            code: code.to_owned(),
+            cause: "http://a".to_owned(),
             severity: severity.to_owned(),
             count: 1,
             since: None,
-            text: format!("atrasado em {store}"),
-            next: String::new(),
+            text: format!("{code} em {}", store.unwrap_or("todas")),
+            next: "faça algo".to_owned(),
         };
-        let own = ShownAlarm { text: "own".to_owned(), ..ShownAlarm::recorded(&found("a", "warning")) };
+        PeerAlarm { instance: "espelho run (process 7 on hub-2)".to_owned(), alarm }
+    }
+
+    fn recorded(found: &PeerAlarm) -> ShownAlarm {
+        ShownAlarm::recorded(found, Language::Portuguese, Locale::default())
+    }
+
+    #[test]
+    fn what_another_process_has_found_is_shown_once_and_counts_for_the_state() {
+        let late = |store, severity| recorded(&found("late", Some(store), severity));
+        let own = ShownAlarm { text: "own".to_owned(), ..late("a", "warning") };
         for (state, own, others, expected, shown) in [
             ("ok", vec![], vec![], "ok", vec![]),
-            ("unknown", vec![], vec![found("b", "warning")], "warning", vec!["atrasado em b"]),
-            ("warning", vec![own.clone()], vec![found("a", "warning")], "warning", vec!["own"]),
-            ("warning", vec![own.clone()], vec![found("a", "failing")], "failing", vec!["atrasado em a"]),
-            ("warning", vec![own], vec![found("b", "failing")], "failing", vec!["atrasado em b", "own"]),
+            ("unknown", vec![], vec![late("b", "warning")], "warning", vec!["late em b"]),
+            ("warning", vec![own.clone()], vec![late("a", "warning")], "warning", vec!["own"]),
+            ("warning", vec![own.clone()], vec![late("a", "failing")], "failing", vec!["late em a"]),
+            ("warning", vec![own], vec![late("b", "failing")], "failing", vec!["late em b", "own"]),
         ] {
             let verdict = ShownVerdict { state: state.to_owned(), alarms: own, unproved: Vec::new() };
-            let verdict = verdict.with_others(&others);
+            let verdict = verdict.with_others(others);
             let texts: Vec<&str> = verdict.alarms.iter().map(|alarm| alarm.text.as_str()).collect();
             assert_eq!((verdict.state.as_str(), texts), (expected, shown));
+        }
+    }
+
+    #[test]
+    fn a_marketplace_that_fails_one_store_here_and_others_there_is_one_alarm() {
+        let of = |code, store, count| ShownAlarm { count, ..recorded(&found(code, store, "failing")) };
+        for (code, own, other, expected) in [
+            ("marketplace_unreachable", None, Some("c"), vec![(None, 3)]),
+            ("marketplace_unreachable", Some("a"), None, vec![(None, 3)]),
+            ("marketplace_errors", Some("a"), Some("c"), vec![(None, 3)]),
+            ("throttled", None, None, vec![(None, 2)]),
+            ("credential_refused", Some("a"), Some("c"), vec![(Some("a"), 2), (Some("c"), 1)]),
+        ] {
+            let verdict = ShownVerdict { alarms: vec![of(code, own, 2)], ..ShownVerdict::default() };
+            let verdict = verdict.with_others([of(code, other, 1)]);
+            let shown: Vec<_> =
+                verdict.alarms.iter().map(|alarm| (alarm.store.as_deref(), alarm.count)).collect();
+            assert_eq!(shown, expected, "{code} {own:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_in_another_language_is_told_by_its_name_its_machine_and_its_store() {
+        let english = Locale::of(Language::English);
+        for (store, expected) in [
+            (None, "Machine hub-2: wrong clock (1)."),
+            (Some("loja-1"), "Machine hub-2: wrong clock, store loja-1 (1)."),
+        ] {
+            let found = found("clock_wrong", store, "failing");
+            let shown = ShownAlarm::recorded(&found, Language::Portuguese, english);
+            assert_eq!(shown.text, expected);
+            assert!(shown.next.ends_with("espelho status --lang pt-BR"), "{}", shown.next);
+            let same = recorded(&found);
+            assert_eq!((same.text, same.next), (found.alarm.text, found.alarm.next));
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_about_a_machine_names_it_where_machines_share_a_database() {
+        let alarm = |code, text| Alarm {
+            code,
+            severity: Severity::Failing,
+            store: None,
+            cause: String::new(),
+            count: 1,
+            since: None,
+            detail: String::new(),
+            row: None,
+            text,
+        };
+        let clock = text!("alarm-clock-behind", span = text::Arg::Seconds(90));
+        let late = text!("alarm-late-complete", store = "a", span = text::Arg::Seconds(90));
+        for (alarm, machine, is_named) in [
+            (alarm(Code::ClockWrong, clock.clone()), Some("hub-2"), true),
+            (alarm(Code::ClockWrong, clock), None, false),
+            (alarm(Code::Late, late), Some("hub-2"), false),
+        ] {
+            let row = row(&alarm, machine, Locale::default());
+            assert_eq!(row.text.starts_with("Máquina hub-2: "), is_named, "{}", row.text);
+            assert!(row.text.ends_with(&alarm.text.message(Locale::default())), "{}", row.text);
         }
     }
 }

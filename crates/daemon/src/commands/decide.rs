@@ -214,6 +214,7 @@ async fn confirmed(
         let row = reading.store.releases().intent_row(store, *intent, key).await?;
         let store = shown(store);
         let change = row.as_ref().map(decisions::change).unwrap_or_default();
+        let change = decisions::change_in_words(intent.as_str(), &change, cli.locale);
         eprintln!("{store} {} {}{change}", intent.as_str(), shown(key));
         if let Some(error) = row.and_then(|row| row.error) {
             eprintln!("  {}", shown(&error));

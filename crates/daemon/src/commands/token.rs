@@ -2,6 +2,8 @@
 
 mod standing;
 
+use std::path::Path;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::text::Locale;
 use espelho_store::Error;
@@ -13,7 +15,7 @@ use super::{
     reading::{Reading, named},
     say,
 };
-use crate::{cli::Cli, config::StoreConfig, exit};
+use crate::{cli::Cli, config, config::StoreConfig, exit};
 
 /// The store keeps logins for a week.
 const LOGINS_KEPT: TimeDelta = TimeDelta::days(7);
@@ -26,7 +28,8 @@ pub(super) async fn status(cli: &Cli, store: Option<&str>) -> u8 {
     let standings = match named(&reading.configuration, store) {
         Ok(keys) => {
             let stores = reading.configuration.stores.iter().filter(|config| keys.contains(&config.key));
-            read(&reading, stores).await.map_err(Problem::from)
+            let directory = config::directory(cli.config.as_deref());
+            read(&reading, &directory, stores).await.map_err(Problem::from)
         }
         Err(problem) => Err(problem),
     };
@@ -42,6 +45,7 @@ pub(super) async fn status(cli: &Cli, store: Option<&str>) -> u8 {
 
 async fn read<'c>(
     reading: &Reading,
+    directory: &Path,
     stores: impl Iterator<Item = &'c StoreConfig>,
 ) -> Result<Vec<Standing>, Error> {
     let (now, tokens) = (reading.clock.now(), reading.store.tokens());
@@ -57,6 +61,7 @@ async fn read<'c>(
             token: tokens.token(&config.key).await?,
             logins: logins.into_iter().map(|login| (login.at, login.reason)).collect(),
             refused: refused.map(|alarm| alarm.since),
+            written_at: config.password_written_at(directory),
         };
         standings.push(Standing::of(config, records, now));
     }

@@ -102,6 +102,9 @@ impl Configuration {
     }
 }
 
+/// The folder of an installed service.
+const SYSTEM: &str = "/etc/espelho";
+
 /// Returns the folder to read: the requested one, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
 pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if let Some(dir) = asked {
@@ -110,13 +113,16 @@ pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if let Some(dir) = std::env::var_os("ESPELHO_CONFIG").filter(|dir| !dir.is_empty()) {
         return dir.into();
     }
-    let system = Path::new("/etc/espelho");
+    let system = Path::new(SYSTEM);
     if system.is_dir() { system.to_owned() } else { "config".into() }
 }
 
-/// Returns the folder that command lines must name: a bare `espelho` would read another one.
+/// Returns the folder that command lines must name: in another shell, which has neither this one's variable nor its working
+/// folder, a bare `espelho` would read another one. A variable that says the same as `--config` is the machine's.
 pub(crate) fn folder_to_name(asked: Option<&Path>) -> Option<PathBuf> {
-    asked.and_then(|asked| other_than(asked, &directory(None)))
+    let variable = std::env::var_os("ESPELHO_CONFIG").filter(|dir| !dir.is_empty() && asked.is_some());
+    let bare = variable.map_or_else(|| SYSTEM.into(), PathBuf::from);
+    other_than(&directory(asked), &bare)
 }
 
 /// Returns a folder as somebody elsewhere names it, if it is not the other one.
@@ -264,7 +270,9 @@ mod tests {
         assert_eq!(other_than(&own, &again), None);
         assert_eq!(other_than(&own, &other), Some(own));
         assert!(other_than(Path::new("here"), &other).is_some_and(|folder| folder.is_absolute()));
-        assert_eq!(folder_to_name(None), None);
+        let asked = folder_to_name(Some(Path::new("./config")));
+        assert!(asked.is_some_and(|folder| folder.is_absolute()), "another shell has another working folder");
+        assert_eq!(folder_to_name(Some(Path::new(SYSTEM))), None);
     }
 
     #[test]

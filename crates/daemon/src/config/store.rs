@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use chrono::FixedOffset;
+use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{StoreKey, text, text::Text};
 use espelho_sync_engine::{plan::gone::GoneGuard, push::PushOptions};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -54,6 +54,16 @@ impl StoreConfig {
     pub(crate) fn password_place(&self) -> String {
         let found = self.password_files.iter().find(|path| path.exists()).or(self.password_files.first());
         found.map_or_else(|| format!("stores/{}.toml", self.key), |path| path.display().to_string())
+    }
+
+    /// Returns when the file with the password was last written: its own, else the store's in `dir`.
+    pub(crate) fn password_written_at(&self, dir: &Path) -> Option<DateTime<Utc>> {
+        let written = |path: &Path| std::fs::metadata(path).ok()?.modified().ok();
+        let written = match self.password_files.is_empty() {
+            true => written(&dir.join("stores").join(format!("{}.toml", self.key))),
+            false => self.password_files.iter().find_map(|path| written(path)),
+        };
+        written.map(DateTime::<Utc>::from)
     }
 
     /// Whether the configuration is unchanged.

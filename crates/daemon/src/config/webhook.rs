@@ -34,8 +34,16 @@ impl WebhookConfig {
     /// Tells whether deliveries tell of changed stock. The events of a webhook that was created in the seller portal are
     /// not known.
     pub(crate) fn has_stock_events(&self) -> bool {
-        let asks = |event: &String| event == "*" || event == "product.stock_updated";
-        self.secret.is_none() && self.events.iter().any(asks)
+        self.asks_for("product.stock_updated")
+    }
+
+    /// Tells whether deliveries tell of each new order and each new status.
+    pub(crate) fn has_order_events(&self) -> bool {
+        self.asks_for("order.created") && self.asks_for("order.status_changed")
+    }
+
+    fn asks_for(&self, event: &str) -> bool {
+        self.secret.is_none() && self.events.iter().any(|asked| asked == "*" || asked == event)
     }
 }
 
@@ -167,6 +175,15 @@ mod tests {
             ("secret = \"whsec_0123456789abcdef\"", false),
         ] {
             assert_eq!(production(events).unwrap().has_stock_events(), expected, "{events}");
+        }
+        for (events, expected) in [
+            ("", true),
+            ("events = [\"order.created\", \"order.status_changed\"]", true),
+            ("events = [\"order.created\", \"order.paid\"]", false),
+            ("events = [\"order.status_changed\"]", false),
+            ("secret = \"whsec_0123456789abcdef\"", false),
+        ] {
+            assert_eq!(production(events).unwrap().has_order_events(), expected, "{events}");
         }
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
         let (key, misspelt) = production("events = [\"*\", \"order.payed\"]").unwrap_err();

@@ -4,10 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::{
     extract::{ConnectInfo, Request, State as Extract},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode, Uri, header},
     middleware::Next,
-    response::{IntoResponse as _, Response},
+    response::{IntoResponse as _, Redirect, Response},
 };
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::State;
 
@@ -60,13 +61,21 @@ pub(super) async fn may_read(
     next: Next,
 ) -> Response {
     let is_trusted = peer.ip().to_canonical().is_loopback() || !state.operators.is_configured();
-    if is_trusted || has_session(&state, request.headers()) {
+    // It does nothing without a session either, and knows the question to which the login leads back.
+    let is_act = request.method() == Method::POST && request.uri().path() == "/acao";
+    if is_trusted || is_act || has_session(&state, request.headers()) {
         return next.run(request).await;
     }
     match request.uri().path() {
         "/status" => (StatusCode::UNAUTHORIZED, "log in at /entrar\n").into_response(),
-        _ => axum::response::Redirect::to("/entrar").into_response(),
+        _ => Redirect::to(&login_before(request.uri())).into_response(),
     }
+}
+
+/// Returns the address of the login that leads to a page.
+fn login_before(page: &Uri) -> String {
+    let page = page.path_and_query().map_or("/", |page| page.as_str());
+    format!("/entrar?next={}", utf8_percent_encode(page, NON_ALPHANUMERIC))
 }
 
 fn has_session(state: &State, headers: &HeaderMap) -> bool {
@@ -128,6 +137,16 @@ mod tests {
         check("10.0.0.9", "10.0.0.8:8787", false);
         check("0.0.0.0", "10.0.0.8:8787", true);
         check("0.0.0.0", "evil.example", false);
+    }
+
+    #[test]
+    fn a_login_leads_to_the_page_that_was_asked_for() {
+        for (page, expected) in [
+            ("/", "/entrar?next=%2F"),
+            ("/erros?causa=x&store=a", "/entrar?next=%2Ferros%3Fcausa%3Dx%26store%3Da"),
+        ] {
+            assert_eq!(login_before(&page.parse().unwrap()), expected);
+        }
     }
 
     // withstands: F131

@@ -40,6 +40,8 @@ pub(crate) struct Knowledge {
     /// The ERP's intent for it.
     pub(crate) intent: Option<IntentRow>,
     pub(crate) events: Vec<Event>,
+    /// When a test delivery last came, if it is a command that asks for one.
+    pub(crate) test_heard_at: Option<DateTime<Utc>>,
     /// The rows about it that wait, each with a reason.
     pub(crate) waiting: Vec<WaitingRow>,
 }
@@ -97,6 +99,11 @@ pub(crate) async fn look(
         Ok(intent) => store.releases().intent_row(of.as_str(), intent, &key).await?,
         Err(_) => None,
     };
+    let command = intent.as_ref().filter(|_| entity == "command").and_then(|row| row.intent.as_deref());
+    let test_heard_at = match command.is_some_and(words::is_test) {
+        true => store.runs().webhook_watch(of).await?.test_heard_at,
+        false => None,
+    };
     let missing = match entity.as_str() {
         "order" => store.mirror().missing(of, Resource::Orders, &key).await?,
         _ => None,
@@ -106,7 +113,19 @@ pub(crate) async fn look(
     let row = store.history().explain(of, &entity, &row_key).await?;
     let mut waiting = store.intents().waiting_rows(Some(of)).await?;
     waiting.retain(|row| is_about(row, &entity, &key));
-    Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, intent, events, waiting })
+    Ok(Knowledge {
+        store: of.clone(),
+        entity,
+        key,
+        row,
+        missing,
+        errors,
+        changes,
+        intent,
+        events,
+        test_heard_at,
+        waiting,
+    })
 }
 
 /// Tells whether a waiting row is the thing, or concerns it.
@@ -157,7 +176,7 @@ impl Knowledge {
     pub(crate) fn told(&self) -> Vec<Told> {
         let is_of_an_intent = matches!(self.entity.as_str(), "stock" | "price" | "command");
         let failures: &[ErrorRow] = if is_of_an_intent { &[] } else { &self.errors };
-        words::told(self.events.clone(), failures)
+        words::told(self.events.clone(), failures, self.test_heard_at)
     }
 }
 

@@ -134,6 +134,7 @@ mod tests {
             changes: Vec::new(),
             intent: None,
             events: happened.into_iter().map(event).collect(),
+            test_heard_at: None,
             waiting: Vec::new(),
         };
         let block = block(&knowledge);

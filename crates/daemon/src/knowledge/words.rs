@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    push::{CommandKind, PushState},
     text,
     text::{Arg, Locale, Text},
     time::fixed_width,
 };
-use espelho_store::{Effect, ErrorRow, Event, Happened};
+use espelho_store::{Effect, ErrorRow, Event, Happened, IntentKind};
 use serde_json::{Value, json};
 
 use crate::terminal::shown;
@@ -27,8 +28,17 @@ pub(crate) struct Told {
     rank: u8,
 }
 
-/// Puts events in order of time, and finds their words.
-pub(super) fn told(events: Vec<Event>, failures: &[ErrorRow]) -> Vec<Told> {
+/// Puts events in order of time, and finds their words. `test_heard_at` is when a test delivery last came.
+pub(super) fn told(
+    events: Vec<Event>,
+    failures: &[ErrorRow],
+    test_heard_at: Option<DateTime<Utc>>,
+) -> Vec<Told> {
+    let tests: Vec<(String, DateTime<Utc>)> = events.iter().filter_map(asked_test).collect();
+    let of_event = |event: Event| match of_test(&event, &tests, test_heard_at) {
+        Some(text) => Told { text, ..of_event(event) },
+        None => of_event(event),
+    };
     let mut told: Vec<Told> =
         events.into_iter().map(of_event).chain(failures.iter().map(of_failure)).collect();
     told.sort_by_key(|event| (event.at, event.rank));
@@ -51,6 +61,40 @@ impl Told {
             "at": fixed_width(self.at), "kind": self.kind, "text": self.text.message(locale), "hint": self.hint,
         })
     }
+}
+
+/// Returns the number of a command that asks for a test delivery, and when it was given.
+fn asked_test(event: &Event) -> Option<(String, DateTime<Utc>)> {
+    match &event.what {
+        Happened::Commanded { key, intent } if is_test(intent) => Some((key.clone(), event.at)),
+        _ => None,
+    }
+}
+
+/// Tells whether a command asks for a test delivery.
+pub(super) fn is_test(command: &str) -> bool {
+    command.split(' ').next() == Some(CommandKind::WebhookTest.as_str())
+}
+
+/// Says of a test delivery that was asked for whether one has come since: done is only the asking.
+fn of_test(
+    event: &Event,
+    tests: &[(String, DateTime<Utc>)],
+    heard_at: Option<DateTime<Utc>>,
+) -> Option<Text> {
+    let Happened::Answered { intent: IntentKind::Command, key, state, error, .. } = &event.what else {
+        return None;
+    };
+    let (_, asked_at) = tests.iter().find(|(known, _)| known == key)?;
+    if state != PushState::Done.as_str() || !error.is_empty() {
+        return None;
+    }
+    let row =
+        Text::new("explain-entity").with("entity", IntentKind::Command.as_str()).with("key", shown(key));
+    Some(match heard_at.filter(|heard| heard >= asked_at) {
+        Some(heard) => text!("explain-test-arrived", row = row, heard = heard),
+        None => text!("explain-test-unproved", row = row),
+    })
 }
 
 fn of_failure(row: &ErrorRow) -> Told {
@@ -177,7 +221,7 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use espelho_model::text::Language;
-    use espelho_store::{EffectState, IntentKind};
+    use espelho_store::EffectState;
 
     use super::*;
 
@@ -253,8 +297,10 @@ mod tests {
             },
             Event { at: at(8), what: Happened::Filed { file: text("labels/loja/9.zpl"), is_void: false } },
         ];
-        let lines: Vec<String> =
-            told(events, &[]).iter().map(|event| event.line(Locale::default()).trim().to_owned()).collect();
+        let lines: Vec<String> = told(events, &[], None)
+            .iter()
+            .map(|event| event.line(Locale::default()).trim().to_owned())
+            .collect();
         assert_eq!(
             lines,
             [
@@ -290,7 +336,7 @@ mod tests {
             .map(|(state, note)| effect(state, note))
             .chain(states.into_iter().map(|state| answered(state, "causa")))
             .map(|what| Event { at: at(0), what });
-        for event in told(events.collect(), &[]) {
+        for event in told(events.collect(), &[], None) {
             for locale in Language::ALL.map(Locale::of) {
                 let line = event.line(locale);
                 assert!(!line.contains("explain-") && !line.contains("{$"), "{line}");
@@ -302,8 +348,26 @@ mod tests {
     fn why_a_call_is_in_doubt_is_said_in_the_readers_language() {
         let note = serde_json::to_string(&text!("push-doubtful")).unwrap();
         let event = Event { at: at(0), what: effect(EffectState::Doubtful, &note) };
-        let line = told(vec![event], &[]).remove(0).line(Locale::default());
+        let line = told(vec![event], &[], None).remove(0).line(Locale::default());
         assert!(line.contains("Foi enviado, e nada prova") && !line.contains("push-doubtful"), "{line}");
+    }
+
+    #[test]
+    fn a_test_delivery_that_was_asked_for_is_not_one_that_came() {
+        for (intent, state, heard, expected) in [
+            ("webhook.test", "done", None, "explain-test-unproved"),
+            ("webhook.test", "done", Some(at(2)), "explain-test-unproved"),
+            ("webhook.test  {}", "done", Some(at(3)), "explain-test-arrived"),
+            ("webhook.test", "sending", Some(at(5)), "explain-answered"),
+            ("order.notes 77", "done", Some(at(5)), "explain-answered"),
+        ] {
+            let given = Happened::Commanded { key: "8".into(), intent: intent.into() };
+            let events =
+                vec![Event { at: at(3), what: given }, Event { at: at(4), what: answered(state, "") }];
+            let told = told(events, &[], heard);
+            assert_eq!(told[1].text.id(), expected, "{intent} {state} {heard:?}");
+            assert!(told[1].text.is_known());
+        }
     }
 
     #[test]

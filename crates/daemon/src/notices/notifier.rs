@@ -13,7 +13,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{Clock, text::Locale};
-use espelho_store::{AlarmRow, Error, NewNoticeDelivery, Notice, NoticeState, Store};
+use espelho_store::{Error, NewNoticeDelivery, Notice, NoticeState, PeerAlarm, Store};
 use espelho_sync_engine::plan::{
     alarms::Severity,
     notices::{AlarmKey, Decision, Episode, Evidence, FLAP, Rules, Scene, Sightings, decide, retry_after},
@@ -78,7 +78,7 @@ struct Work {
     /// The processes that were alive when the database was last read.
     instances: BTreeSet<String>,
     /// The alarms that other processes reported then.
-    others: Vec<AlarmRow>,
+    others: Vec<PeerAlarm>,
     /// The messages that were on record then.
     episodes: Vec<Episode>,
     unrecorded: Unrecorded,
@@ -246,8 +246,10 @@ impl Work {
     /// Returns the alarms that this process finds, and those that others report.
     fn standing(&self, posted: &Posted) -> Standing {
         let mut standing = Standing::new();
-        let own = posted.verdict.alarms.iter().map(|alarm| ShownAlarm::of(alarm, self.notifier.locale));
-        for alarm in own.chain(self.others.iter().map(shown)) {
+        let locale = self.notifier.locale;
+        let own = posted.verdict.alarms.iter().map(|alarm| ShownAlarm::of(alarm, locale));
+        let others = self.others.iter().map(|other| ShownAlarm::recorded(other, locale.language, locale));
+        for alarm in own.chain(others) {
             let key = AlarmKey::new(&alarm.code, alarm.store.as_deref(), &alarm.cause);
             let is_worse = |known: &ShownAlarm| alarm.is_failing() && !known.is_failing();
             if standing.get(&key).is_none_or(is_worse) {
@@ -387,12 +389,6 @@ async fn record(store: &Store, ended: &Ended, now: DateTime<Utc>) -> Result<(), 
 fn severities(standing: &Standing) -> BTreeMap<AlarmKey, Severity> {
     let severity = |alarm: &ShownAlarm| Severity::parse(&alarm.severity).unwrap_or(Severity::Warning);
     standing.iter().map(|(key, alarm)| (key.clone(), severity(alarm))).collect()
-}
-
-fn shown(row: &AlarmRow) -> ShownAlarm {
-    let AlarmRow { store, code, cause, severity, count, since, text, next } = row.clone();
-    let (detail, row) = (String::new(), None);
-    ShownAlarm { code, cause, severity, store, count, since, text, next, detail, row }
 }
 
 /// Returns a message as an episode; `None` for one that a later version has written in another way.

@@ -6,7 +6,7 @@ use espelho_model::{text, text::Text};
 use super::{
     frame::{Fragment, Page, Reader, framed},
     record::{heading, row_words},
-    words::Words,
+    words::{Words, encoded},
 };
 use crate::{
     acts::{Act, Asked, Preview},
@@ -60,6 +60,17 @@ fn fields(asked: &Asked) -> Vec<(&'static str, String)> {
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name, value.clone()))
         .collect()
+}
+
+/// Returns the address of the question before an act. Which rows it is about by now, the question finds out itself.
+pub(crate) fn question_address(asked: &Asked) -> String {
+    if asked.act.is_empty() {
+        return "/".to_owned();
+    }
+    let state = (!asked.state.is_empty()).then(|| ("state", asked.state.clone()));
+    let pairs = fields(asked).into_iter().chain(state);
+    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", encoded(&value))).collect();
+    format!("/acao?{}", pairs.join("&"))
 }
 
 /// Renders the question before an act, or says why this reader may not do it.

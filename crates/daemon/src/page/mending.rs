@@ -85,7 +85,9 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
         }
         "run_failed" => vec![shown(text!("page-mend-resync"), &format!("--resync{of_store}"))],
         "late" => vec![shown(text!("page-mend-status"), &format!("status{of_store}"))],
-        "service_stopped" => vec![plain(text!("page-mend-start"), "sudo systemctl start espelho")],
+        "service_stopped" => {
+            vec![plain(text!("page-mend-start"), &program::called("sudo systemctl start espelho"))]
+        }
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),
     }

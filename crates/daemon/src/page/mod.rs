@@ -23,7 +23,7 @@ mod story;
 mod todo;
 mod words;
 
-pub(crate) use acting::{confirm, login};
+pub(crate) use acting::{confirm, login, question_address};
 pub(crate) use assets::asset;
 pub(crate) use frame::{Page, Reader};
 pub(crate) use listing::{Filter, ROWS, deliveries, errors, found, only_answer, orders, queue};

@@ -18,7 +18,7 @@ use super::{
     numbers::numbers,
     reading::unread,
     sheet::Sheet,
-    todo::{title as alarm_title, todo},
+    todo::todo,
     words::{Words, encoded, store_address},
 };
 use crate::{
@@ -157,7 +157,7 @@ pub(crate) fn unknown_store(asked: &str, reader: &Reader) -> Page {
 fn headline(snapshot: &StatusSnapshot, words: Words) -> String {
     let said = verdict(snapshot, words.0);
     match &snapshot.alarms[..] {
-        [alarm] => format!("{said}: {}", shown(&words.say(&alarm_title(alarm)))),
+        [alarm] => format!("{said}: {}", shown(&words.say(&alarm.title()))),
         _ => said,
     }
 }

@@ -15,7 +15,7 @@ use super::{
     sheet::{Cell, Sheet},
     words::{Words, store_address},
 };
-use crate::{acts::Deed, terminal::shown};
+use crate::{acts::Deed, decisions::change_in_words, terminal::shown};
 
 /// The rows of a record that are shown.
 const SHOWN: usize = 3;
@@ -94,8 +94,8 @@ fn before(act: &str, before: &str, words: Words) -> String {
     format!("{}{more}", lines.join(" · "))
 }
 
-/// Returns a row of a record or of a question in the reader's words: its store, then its table or a pause's scope, then the
-/// rest as it is.
+/// Returns a row of a record or of a question in the reader's words: its store, then its table or a pause's scope, then its
+/// key as it is and what changes.
 pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
     let mut parts = line.splitn(3, ' ');
     let (Some(store), Some(word)) = (parts.next(), parts.next()) else { return shown(line) };
@@ -104,7 +104,11 @@ pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
         "resume" => words.say(&Text::new(format!("word-pause-{word}"))),
         _ => return shown(line),
     };
-    let rest = parts.next().map(|rest| format!(" {}", shown(rest))).unwrap_or_default();
+    let rest = parts.next().map(|rest| {
+        let (key, change) = rest.split_at(rest.rfind(": ").unwrap_or(rest.len()));
+        format!(" {}{}", shown(key), shown(&change_in_words(word, change, words.0)))
+    });
+    let rest = rest.unwrap_or_default();
     format!("{} {name}{rest}", shown(store))
 }
 
@@ -132,6 +136,7 @@ mod tests {
         let words = Words(Locale::default());
         for (act, line, expected) in [
             ("release", "loja-1 stock A B/1: 3 → 4", "loja-1 estoque A B/1: 3 → 4"),
+            ("release", "loja-1 price A: B/1: 68.00 → 0.05", "loja-1 preço A: B/1: R$ 68,00 → R$ 0,05"),
             ("happened", "loja-1 command 8", "loja-1 comando 8"),
             ("resume", "loja-1 push", "loja-1 envio"),
             ("pause", "loja-1", "loja-1"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use espelho_model::{text, text::Text};
+use espelho_model::text;
 
 use super::{
     mending::{INTENTS, Mend, Trouble, mends},
@@ -56,7 +56,7 @@ pub(super) struct Todo {
 pub(super) fn todo(snapshot: &StatusSnapshot, words: Words) -> Todo {
     let mut groups: Vec<Vec<&ShownAlarm>> = Vec::new();
     for alarm in &snapshot.alarms {
-        match groups.iter_mut().find(|group| is_same_cause(group[0], alarm)) {
+        match groups.iter_mut().find(|group| group.iter().any(|known| is_same_cause(known, alarm))) {
             Some(group) => group.push(alarm),
             None => groups.push(vec![alarm]),
         }
@@ -73,13 +73,27 @@ pub(super) fn todo(snapshot: &StatusSnapshot, words: Words) -> Todo {
     Todo { groups, more, unproved, words }
 }
 
+/// Tells whether two alarms are mended together. One marketplace in trouble answers some stores with errors and others not
+/// at all.
 fn is_same_cause(one: &ShownAlarm, other: &ShownAlarm) -> bool {
-    one.code == other.code && (one.cause == other.cause || !is_about_rows(&one.code))
+    let is_outage =
+        |alarm: &ShownAlarm| matches!(alarm.code.as_str(), "marketplace_unreachable" | "marketplace_errors");
+    let is_same_code = one.code == other.code && (one.cause == other.cause || !one.is_about_rows());
+    is_same_code || (is_outage(one) && is_outage(other) && one.cause == other.cause)
 }
 
-/// Tells whether the causes of a code are mended apart; those of others only name a place.
-fn is_about_rows(code: &str) -> bool {
-    matches!(code, "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused")
+/// Tells whether the sentences of a code say themselves since when, or by when: a second age beside it would be read as that
+/// of something else.
+fn says_when(code: &str) -> bool {
+    matches!(
+        code,
+        "service_stopped"
+            | "marketplace_unreachable"
+            | "marketplace_errors"
+            | "throttled"
+            | "late"
+            | "deadline"
+    )
 }
 
 fn count(group: &[&ShownAlarm]) -> u64 {
@@ -107,14 +121,14 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
     let says_it_all = first.code == "held" && mends.iter().any(|mend| mend.is_remedy);
     let line =
         |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
-    let since = group.iter().filter_map(|alarm| alarm.since).min();
+    let since = group.iter().filter_map(|alarm| alarm.since).min().filter(|_| !says_when(&first.code));
     let total = count(group);
     Group {
         code: shown(&first.code),
-        cause: if is_about_rows(&first.code) { shown(&first.cause) } else { String::new() },
+        cause: if first.is_about_rows() { shown(&first.cause) } else { String::new() },
         is_failing: group.iter().any(|alarm| alarm.is_failing()),
-        count: (total > 1 || is_about_rows(&first.code)).then(|| words.number(total)),
-        title: shown(&words.say(&title(first))),
+        count: (total > 1 || first.is_about_rows()).then(|| words.number(total)),
+        title: shown(&words.say(&first.title())),
         href: address(first, only_store),
         since: since.map(|since: DateTime<Utc>| words.say(&text!("status-since", time = since))),
         sentences: group.iter().take(LISTED).map(|alarm| shown(&alarm.text)).collect(),
@@ -134,17 +148,6 @@ fn wrote_it(snapshot: &StatusSnapshot, alarm: &ShownAlarm) -> bool {
         .any(|failures| failures.code == alarm.cause && INTENTS.contains(&failures.entity.as_str()))
 }
 
-/// Returns the name of a cause, or of the code.
-pub(super) fn title(alarm: &ShownAlarm) -> Text {
-    let cause = Text::new(format!("errors-code-{}", alarm.cause.replace('_', "-")));
-    let code = Text::new(format!("page-alarm-{}", alarm.code.replace('_', "-")));
-    match (is_about_rows(&alarm.code) && cause.is_known(), code.is_known()) {
-        (true, _) => cause,
-        (false, true) => code,
-        (false, false) => text!("words-other", word = alarm.code.as_str()),
-    }
-}
-
 /// Returns the page that shows the rows of a group.
 fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
     let of_store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
@@ -161,7 +164,7 @@ fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::text::Locale;
+    use espelho_model::text::{Locale, Text};
     use espelho_store::FailureGroup;
     use espelho_sync_engine::plan::alarms::Code;
 
@@ -213,6 +216,20 @@ mod tests {
             alarm("marketplace_unreachable", "http://b", None, 1),
         ]);
         assert_eq!((groups.len(), groups[0].count.as_deref(), groups[0].sentences.len()), (1, Some("2"), 2));
+    }
+
+    #[test]
+    fn one_outage_is_one_group_whatever_it_answers_and_however_many_stores_each_alarm_is_about() {
+        let groups = shown_groups(vec![
+            alarm("marketplace_unreachable", "http://a", None, 49),
+            alarm("marketplace_unreachable", "http://a", Some("loja-2"), 1),
+            alarm("marketplace_errors", "http://a", Some("loja-1"), 1),
+            alarm("throttled", "http://a", Some("loja-1"), 1),
+        ]);
+        let shown: Vec<_> =
+            groups.iter().map(|group| (group.code.as_str(), group.count.as_deref())).collect();
+        assert_eq!(shown, [("marketplace_unreachable", Some("51")), ("throttled", None)]);
+        assert_eq!((groups[0].sentences.len(), groups[0].stores.len()), (3, 2));
     }
 
     /// Returns the next steps that alarms of a code have, in the words of the catalogue: one for each of its texts.
@@ -289,6 +306,14 @@ mod tests {
             ]
         );
         assert_eq!(group.mends[1].command, "espelho ignore command 7 --store loja-1");
+    }
+
+    #[test]
+    fn a_card_tells_one_age_of_its_cause() {
+        for (code, has_since) in [("late", false), ("deadline", false), ("failed", true), ("held", true)] {
+            let group = shown_groups(vec![alarm(code, "x", Some("loja-1"), 1)]).remove(0);
+            assert_eq!(group.since.is_some(), has_since, "{code}");
+        }
     }
 
     #[test]

@@ -200,12 +200,22 @@ fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
 /// Returns in words who holds the store.
 pub(crate) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option<Text> {
     let holder = store.holder.as_ref()?;
-    let (owner, span) = (holder.owner.as_str(), Arg::Seconds((snapshot.at - holder.since).num_seconds()));
+    let (owner, span) = (process(&holder.owner), Arg::Seconds((snapshot.at - holder.since).num_seconds()));
     Some(match holder.held {
         Some(true) => text!("status-holder-held", owner = owner, span = span),
         Some(false) => text!("status-holder-free", owner = owner, span = span),
         None => text!("status-holder-unknown", owner = owner, span = span),
     })
+}
+
+/// Returns the recorded name of a process in words: `espelho run (process 7 on HOST)`.
+fn process(owner: &str) -> Text {
+    let named = owner.strip_suffix(')').and_then(|owner| {
+        let (program, place) = owner.rsplit_once(" (process ")?;
+        let (id, machine) = place.split_once(" on ")?;
+        Some(text!("status-process", program = program, id = id, machine = machine))
+    });
+    named.unwrap_or_else(|| text!("words-other", word = owner))
 }
 
 fn tables(snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) -> Vec<String> {
@@ -275,6 +285,20 @@ mod tests {
         assert!(!plain.contains('\x1b') && painted.contains("\x1b[1;32mtudo em dia"));
         let english = show(&snapshot, TextStyle { colours: false, locale: Locale::of(Language::English) });
         assert!(english.contains("all is well") && !english.contains("em dia"), "{english}");
+    }
+
+    #[test]
+    fn the_holder_of_a_store_is_named_in_the_readers_language() {
+        let said = |owner: &str| Language::ALL.map(|language| process(owner).message(Locale::of(language)));
+        for (owner, expected) in [
+            (
+                "espelho run (process 7 on a)",
+                ["espelho run (processo 7 em a)", "espelho run (process 7 on a)"],
+            ),
+            ("somebody else", ["somebody else", "somebody else"]),
+        ] {
+            assert_eq!(said(owner), expected);
+        }
     }
 
     #[test]

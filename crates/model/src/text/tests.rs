@@ -111,6 +111,18 @@ fn a_text_is_rendered_in_one_language_and_names_its_next_step() {
 }
 
 #[test]
+fn every_command_for_the_unit_has_a_plain_one() {
+    for file in catalogue::FILES {
+        for line in Language::ALL.into_iter().flat_map(|language| catalogue::source(language, file).lines()) {
+            let plain = crate::program::without_unit(line);
+            let is_plain =
+                !plain.contains("sudo systemctl") || plain.contains("systemctl edit espelho.socket");
+            assert!(is_plain, "{}: {plain}", file.0);
+        }
+    }
+}
+
+#[test]
 fn an_unknown_message_is_shown_by_its_identifier() {
     let text = Text::new("there-is-none");
     assert_eq!(

@@ -33,6 +33,11 @@ alarm-marketplace-errors = The marketplace has answered with errors for { $span 
     .next = nothing to do here: espelho retries by itself; if it lasts, tell the marketplace's support
 alarm-marketplace-routes-fail = The marketplace has answered some calls with errors for { $span } ({ $routes }): { $detail }. Other calls work.
     .next = nothing to do here: espelho retries by itself, and what needs these calls waits; if it lasts, tell the marketplace's support
+alarm-marketplace-unreadable-values = { $count ->
+        [one] 1 value of the marketplace cannot be read
+       *[other] { $count } values of the marketplace cannot be read
+    } in store { $store }: { $fields }. The column of each is empty (NULL); raw has the text that was received.
+    .next = tell whoever maintains the mirror, with the names of the fields; nothing is lost: until then read the value in raw
 alarm-throttled = The marketplace has refused requests (429) for { $span }, although the limit is kept.
     .next = check whether another program uses the same credential; espelho retries by itself
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
@@ -55,6 +60,11 @@ alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $miss
        *[other] { $missed } changes were found of which { $address } was not told.
     }
     .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
+alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $untold ->
+        [one] 1 was found without one
+       *[other] { $untold } were found without one
+    }. Nothing is lost: the sweeps find them, only later.
+    .next = look at the webhook's delivery history in the seller portal (answers other than 2xx, time-outs) and compare it with the proxy before webhooks.listen
 alarm-unknown-store = { $count ->
         [one] 1 row of the ERP is for a store that is not configured: { $words }
        *[other] { $count } rows of the ERP are for stores that are not configured; one of them: { $words }
@@ -155,3 +165,10 @@ alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }
     .next = espelho resume
 alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }
+
+# From another machine on the same database.
+alarm-of-machine = Machine { $machine }: { $said }
+alarm-in-brief = Machine { $machine }: { $what } ({ $count }).
+    .next = the whole alarm is in the language in which it was recorded: espelho status --lang { $language }
+alarm-in-brief-of-store = Machine { $machine }: { $what }, store { $store } ({ $count }).
+    .next = the whole alarm is in the language in which it was recorded: espelho status --lang { $language }

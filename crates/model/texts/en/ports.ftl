@@ -12,5 +12,5 @@ ports-not-permitted = { $key } { $address }: the system does not permit listenin
     .next = Ports below 1024 are root's: write a port from 1024 up into { $key } of espelho.toml.
 ports-not-of-this-machine = { $key } { $address }: this machine does not have this address.
     .next = Write into { $key } of espelho.toml an address that "ip address" shows; 127.0.0.1 is always there.
-ports-refused = { $key } { $address }: nothing can listen there ({ $error }).
+ports-refused = { $key } { $address }: nothing can listen there (“{ $error }”).
     .next = Write another address or another port into { $key } of espelho.toml.

@@ -72,6 +72,7 @@ status-live = Live
 status-rows-counted = Rows counted { $span } ago.
 status-gone = Gone
 status-changed = Changed
+status-process = { $program } (process { $id } on { $machine })
 status-holder-held = held by { $owner } for { $span }
 status-holder-free = free; last held by { $owner }, { $span } ago
 status-holder-unknown = last held by { $owner }, { $span } ago

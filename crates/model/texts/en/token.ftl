@@ -7,6 +7,7 @@ token-expired = token: kept since { $obtained }, expired at { $expired }
 token-password-unknown = password: unknown; no login of the last week is on record
 token-password-unanswered = password: unknown; the login at { $at } has no answer on record
 token-password-accepted = password: accepted at { $at } ({ $reason })
+token-password-changed = password: not proved; a login proved it at { $at }, and its file was written after that, at { $changed }. To prove it: espelho doctor --login
 token-password-refused = password: refused, says the service
 token-password-refused-since = password: refused since { $since }, says the service
 token-login-first = first login

@@ -28,7 +28,7 @@ wishes-campaign-done = { $listings ->
    *[other] campaign { $campaign }: { $listings } listings take part
 }
 wishes-test-delivery = test delivery
-wishes-test-delivery-done = the marketplace sends a test delivery; it arrives within a minute
+wishes-test-delivery-done = the marketplace agreed to send a test delivery; that does not prove yet that it arrives
     .next = look at it on the page /webhooks, or with espelho doctor
 wishes-test-delivery-arrived = the test delivery arrived, with a valid signature
 wishes-test-delivery-refused = a delivery came, and its signature was refused: it is of an unknown secret

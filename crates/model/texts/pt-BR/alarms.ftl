@@ -33,6 +33,11 @@ alarm-marketplace-errors = O marketplace responde com erro há { $span }: { $det
     .next = nada a fazer aqui: o espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
 alarm-marketplace-routes-fail = O marketplace responde com erro a algumas chamadas há { $span } ({ $routes }): { $detail }. As outras funcionam.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho, e o que depende destas chamadas espera; se durar, avise o suporte do marketplace
+alarm-marketplace-unreadable-values = { $count ->
+        [1] 1 valor do marketplace não pôde ser lido
+       *[other] { $count } valores do marketplace não puderam ser lidos
+    } na loja { $store }: { $fields }. A coluna de cada um está vazia (NULL); o texto recebido está em raw.
+    .next = avise quem mantém o espelho, com os nomes dos campos; nada se perdeu: até lá, leia o valor em raw
 alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
     .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
@@ -55,6 +60,11 @@ alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed -
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
     .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
+alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $untold ->
+        [1] 1 foi achado
+       *[other] { $untold } foram achados
+    } sem aviso. Nada se perde: as varreduras os acham, só que mais tarde.
+    .next = veja no portal do vendedor o histórico de entregas do webhook (respostas que não são 2xx, prazo esgotado) e compare com o proxy diante de webhooks.listen
 alarm-unknown-store = { $count ->
         [1] 1 linha do ERP é de uma loja que não existe na configuração: { $words }
        *[other] { $count } linhas do ERP são de lojas que não existem na configuração; uma delas: { $words }
@@ -155,3 +165,10 @@ alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $unti
     .next = espelho resume
 alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }
+
+# De outra máquina no mesmo banco.
+alarm-of-machine = Máquina { $machine }: { $said }
+alarm-in-brief = Máquina { $machine }: { $what } ({ $count }).
+    .next = o alarme inteiro está na língua em que foi registrado: espelho status --lang { $language }
+alarm-in-brief-of-store = Máquina { $machine }: { $what }, loja { $store } ({ $count }).
+    .next = o alarme inteiro está na língua em que foi registrado: espelho status --lang { $language }

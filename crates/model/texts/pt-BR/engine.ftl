@@ -1,4 +1,4 @@
-# What espelho's own work says on the rows of commands.
+# O que o trabalho do próprio espelho diz nas linhas de comandos.
 engine-label-files-awaited = as etiquetas estão prontas no marketplace; falta baixar { $left ->
         [1] um arquivo
        *[other] { $left } arquivos

@@ -12,5 +12,5 @@ ports-not-permitted = { $key } { $address }: o sistema não permite escutar ali.
     .next = Portas abaixo de 1024 são do root: escreva uma porta a partir de 1024 em { $key } no espelho.toml.
 ports-not-of-this-machine = { $key } { $address }: este endereço não é desta máquina.
     .next = Escreva em { $key } no espelho.toml um endereço que "ip address" mostra; 127.0.0.1 sempre existe.
-ports-refused = { $key } { $address }: não dá para escutar ali ({ $error }).
+ports-refused = { $key } { $address }: não dá para escutar ali (“{ $error }”).
     .next = Escreva outro endereço ou outra porta em { $key } no espelho.toml.

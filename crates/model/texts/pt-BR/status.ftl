@@ -72,6 +72,7 @@ status-live = Vivos
 status-rows-counted = Linhas contadas há { $span }.
 status-gone = Ausentes
 status-changed = Mudou há
+status-process = { $program } (processo { $id } em { $machine })
 status-holder-held = nas mãos de { $owner } há { $span }
 status-holder-free = livre; antes nas mãos de { $owner }, há { $span }
 status-holder-unknown = por último nas mãos de { $owner }, há { $span }

@@ -7,6 +7,7 @@ token-expired = token: guardado desde { $obtained }, venceu em { $expired }
 token-password-unknown = senha: desconhecido; nenhum login da última semana está registrado
 token-password-unanswered = senha: desconhecido; o login de { $at } não tem resposta registrada
 token-password-accepted = senha: aceita em { $at } ({ $reason })
+token-password-changed = senha: não provada; um login a provou em { $at }, e o arquivo dela foi escrito depois, em { $changed }. Para provar: espelho doctor --login
 token-password-refused = senha: recusada, diz o serviço
 token-password-refused-since = senha: recusada desde { $since }, diz o serviço
 token-login-first = primeiro login

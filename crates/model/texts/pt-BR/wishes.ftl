@@ -28,7 +28,7 @@ wishes-campaign-done = { $listings ->
    *[other] campanha { $campaign }: { $listings } anúncios participam
 }
 wishes-test-delivery = entrega de teste
-wishes-test-delivery-done = o marketplace manda uma entrega de teste; ela chega em um minuto
+wishes-test-delivery-done = o marketplace aceitou mandar uma entrega de teste; isto ainda não prova que ela chega
     .next = veja-a na página /webhooks, ou com espelho doctor
 wishes-test-delivery-arrived = a entrega de teste chegou, com assinatura válida
 wishes-test-delivery-refused = chegou uma entrega, mas a assinatura dela foi recusada: é de um segredo desconhecido

@@ -257,7 +257,8 @@ impl Intents<'_> {
         self.levels("read a page of wanted zeroes", ZEROES, store, after).await
     }
 
-    /// A desired level beside what the mirror has by now; `None` where it is no longer wanted as it was read.
+    /// A desired level beside what the mirror has by now, once for each product of its SKU; nothing where it is no
+    /// longer wanted as it was read.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -265,7 +266,7 @@ impl Intents<'_> {
         self,
         store: &StoreKey,
         level: &StockIntent,
-    ) -> Result<Option<StockIntent>, Error> {
+    ) -> Result<Vec<StockIntent>, Error> {
         let values = vec![
             store.as_str().into(),
             level.sku.as_str().into(),
@@ -274,7 +275,7 @@ impl Intents<'_> {
             level.revision.into(),
         ];
         let rows = self.database.fetch_erp("read a wanted level again", LEVEL, values).await?;
-        rows.first().map(stock::intent).transpose()
+        rows.iter().map(stock::intent).collect()
     }
 
     async fn levels(

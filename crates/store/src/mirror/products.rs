@@ -1,16 +1,16 @@
 //! Products, price tiers, stock levels and stock locations.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    ContentHash, LocationId, StoreKey,
+    ContentHash, LocationId, ProductId, StoreKey,
     product::{PriceTier, Product, StockLevel, StockLocation},
 };
 
 use crate::{
     Error, Op,
-    driver::{Insert, Value},
+    driver::{Insert, Row, Value},
     mirror::{
         Mirror, MirrorWriter,
         edited::Comparison,
@@ -94,8 +94,37 @@ pub(crate) const NOTE_FIRST_READ: Insert = Insert {
     columns: 3,
     tail: "ON CONFLICT (store, id) DO NOTHING",
 };
+/// Whether the product of this id shares its SKU with another one.
+macro_rules! shares_its_sku {
+    ($id:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM products p JOIN products o ON o.store = p.store AND o.sku = p.sku \
+             AND o.id <> p.id AND o.gone_at IS NULL WHERE p.store = $1 AND p.id = ",
+            $id,
+            " AND p.gone_at IS NULL)"
+        )
+    };
+}
+
+/// The products that share their SKU with another one.
+pub(crate) const SHARED_SKUS: &str = "SELECT p.id, p.sku, o.id FROM products p JOIN products o ON o.store = p.store \
+    AND o.sku = p.sku AND o.id <> p.id AND o.gone_at IS NULL WHERE p.store = $1 AND p.gone_at IS NULL AND p.id";
+/// Lets the next reading write products that no longer share their SKU: the other one had their levels.
+pub(crate) const DISTRUST_UNSHARED: &str = concat!(
+    "UPDATE products SET content_hash = 0 WHERE store = $1 AND gone_at IS NULL AND id IN \
+     (SELECT f.key FROM sync_failures f WHERE f.store = $1 AND f.resource = 'products' AND f.code = 'shared_sku' AND NOT ",
+    shares_its_sku!("f.key"),
+    ")"
+);
+/// Forgets that products shared a SKU, where they no longer do.
+pub(crate) const FORGET_UNSHARED: &str = concat!(
+    "DELETE FROM sync_failures WHERE store = $1 AND resource = 'products' AND code = 'shared_sku' AND NOT ",
+    shares_its_sku!("sync_failures.key")
+);
 pub(crate) const LOCATIONS: &str =
     "SELECT location_id FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
+pub(crate) const LOCATION_NAMES: &str =
+    "SELECT location_id, name FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 
 /// A product to mirror.
 #[derive(Clone, Debug)]
@@ -110,6 +139,15 @@ pub struct ProductWrite {
     pub op: Op,
 }
 
+/// A SKU that two products have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedSku {
+    /// The SKU.
+    pub sku: String,
+    /// The products, by their ids.
+    pub products: [ProductId; 2],
+}
+
 impl Mirror<'_> {
     /// The ids of the mirrored stock locations.
     ///
@@ -119,6 +157,19 @@ impl Mirror<'_> {
         let rows =
             self.database.fetch("read stock locations", LOCATIONS, vec![store.as_str().into()]).await?;
         rows.iter().map(|row| row.text("location_id").map(LocationId::new)).collect()
+    }
+
+    /// The mirrored stock locations with their names.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn location_names(
+        self,
+        store: &StoreKey,
+    ) -> Result<HashMap<LocationId, Option<String>>, Error> {
+        let values = vec![store.as_str().into()];
+        let rows = self.database.fetch("read names of stock locations", LOCATION_NAMES, values).await?;
+        rows.iter().map(|row| Ok((LocationId::new(row.text(0)?), row.optional_text(1)?))).collect()
     }
 }
 
@@ -149,6 +200,32 @@ impl MirrorWriter<'_, '_> {
         self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
         self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;
+        Ok(())
+    }
+
+    /// Returns the SKUs that these products share with others, and forgets those that are no longer shared.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn shared_skus(&mut self, products: Vec<String>) -> Result<Vec<SharedSku>, Error> {
+        let first: Value = self.page.store_key().as_str().into();
+        self.forget_shared_skus().await?;
+        let first = std::slice::from_ref(&first);
+        let rows = self.page.tx.fetch_in("find shared SKUs", SHARED_SKUS, first, products).await?;
+        let shared = |row: &Row| {
+            let mut products = [ProductId::new(row.text(0)?), ProductId::new(row.text(2)?)];
+            products.sort();
+            Ok(SharedSku { sku: row.text(1)?, products })
+        };
+        rows.iter().map(shared).collect()
+    }
+
+    /// Forgets SKUs that are no longer shared.
+    pub(crate) async fn forget_shared_skus(&mut self) -> Result<(), Error> {
+        let store: Value = self.page.store_key().as_str().into();
+        for sql in [DISTRUST_UNSHARED, FORGET_UNSHARED] {
+            self.page.tx.execute("forget shared SKUs", sql, vec![store.clone()]).await?;
+        }
         Ok(())
     }
 

@@ -20,7 +20,7 @@ const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity > 0";
 pub(crate) const PRODUCT: &str =
-    "SELECT id FROM products WHERE store = $1 AND sku = $2 AND gone_at IS NULL ORDER BY id LIMIT 1";
+    "SELECT id FROM products WHERE store = $1 AND sku = $2 AND gone_at IS NULL ORDER BY id LIMIT 2";
 pub(crate) const PRICED: &str = "SELECT price_type, COALESCE(auto_wholesale_pricing, 1 = 0) FROM products \
     WHERE store = $1 AND id = $2";
 pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(discount_percent AS TEXT), \
@@ -63,14 +63,22 @@ impl Lookups<'_> {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// The product with a SKU.
+    /// The product with a SKU; the first where it names more than one.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn product_by_sku(self, store: &StoreKey, sku: &str) -> Result<Option<ProductId>, Error> {
+        Ok(self.products_by_sku(store, sku).await?.into_iter().next())
+    }
+
+    /// The products with a SKU, at most two: it should name one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn products_by_sku(self, store: &StoreKey, sku: &str) -> Result<Vec<ProductId>, Error> {
         let rows =
             self.database.fetch("find a SKU", PRODUCT, vec![store.as_str().into(), sku.into()]).await?;
-        rows.first().map(|row| row.text("id").map(ProductId::new)).transpose()
+        rows.iter().map(|row| row.text("id").map(ProductId::new)).collect()
     }
 
     /// The mirrored prices of a product: price type, whether its tiers are derived, and the tiers.

@@ -100,6 +100,10 @@ impl MirrorWriter<'_, '_> {
             self.page.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
         }
         self.page.staleness().forget_missing(resource, keys.clone()).await?;
-        self.page.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await
+        let gone = self.page.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await?;
+        if resource == Resource::Products {
+            self.forget_shared_skus().await?;
+        }
+        Ok(gone)
     }
 }

@@ -34,8 +34,8 @@ pub(crate) const END_SILENT: &str =
     "DELETE FROM services WHERE instance IN (SELECT instance FROM v_services WHERE silent_seconds > 86400)";
 pub(crate) const RECORDED: &str = "SELECT store, code, severity, count, since, text, next FROM v_alarms \
     ORDER BY severity, code, COALESCE(store, '')";
-pub(crate) const OF_OTHERS: &str = "SELECT a.store, a.code, a.cause, a.severity, a.count, a.since, a.text, a.next \
-    FROM alarms a JOIN v_services s ON s.instance = a.instance \
+pub(crate) const OF_OTHERS: &str = "SELECT a.store, a.code, a.cause, a.severity, a.count, a.since, a.text, a.next, \
+    a.instance FROM alarms a JOIN v_services s ON s.instance = a.instance \
     WHERE a.instance <> $1 AND s.state <> 'stopped' AND s.silent_seconds BETWEEN -40 AND 40 \
     ORDER BY a.code, a.store, a.cause, a.instance";
 pub(crate) const LIVE: &str = "SELECT instance FROM v_services \
@@ -78,6 +78,15 @@ pub struct AlarmRow {
     pub text: String,
     /// The next step, in the same language.
     pub next: String,
+}
+
+/// An alarm that another live process has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerAlarm {
+    /// The name of the process.
+    pub instance: String,
+    /// Its alarm.
+    pub alarm: AlarmRow,
 }
 
 /// A row of `v_alarms`: the alarms of all live processes, once for each cause.
@@ -142,9 +151,9 @@ impl Alarms<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn of_others(self, instance: &str) -> Result<Vec<AlarmRow>, Error> {
+    pub async fn of_others(self, instance: &str) -> Result<Vec<PeerAlarm>, Error> {
         let rows = self.database.fetch("read the alarms of others", OF_OTHERS, vec![instance.into()]).await?;
-        rows.iter().map(alarm_of_process).collect()
+        rows.iter().map(peer_alarm).collect()
     }
 
     /// The processes that have given a sign of life lately.
@@ -209,8 +218,8 @@ fn alarm_values(instance: &str, alarm: AlarmRow) -> [Value; 9] {
     ]
 }
 
-fn alarm_of_process(row: &Row) -> Result<AlarmRow, Error> {
-    Ok(AlarmRow {
+fn peer_alarm(row: &Row) -> Result<PeerAlarm, Error> {
+    let alarm = AlarmRow {
         store: Some(row.text("store")?).filter(|store| !store.is_empty()),
         code: row.text("code")?,
         cause: row.text("cause")?,
@@ -219,7 +228,8 @@ fn alarm_of_process(row: &Row) -> Result<AlarmRow, Error> {
         since: row.optional_time("since")?,
         text: row.text("text")?,
         next: row.text("next")?,
-    })
+    };
+    Ok(PeerAlarm { instance: row.text("instance")?, alarm })
 }
 
 fn recorded(row: &Row) -> Result<RecordedAlarm, Error> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Counts};
 
-use crate::{Error, Lease, Prunable, operations::Runs};
+use crate::{Error, Lease, Prunable, driver::Row, operations::Runs};
 
 pub(crate) const ABANDON: &str =
     "UPDATE sync_runs SET state = 'interrupted', finished_at = $2 WHERE store = $1 AND state = 'running'";
@@ -12,6 +12,22 @@ pub(crate) const START: &str =
 pub(crate) const FINISH: &str = "UPDATE sync_runs SET state = $2, finished_at = $3, requests = $4, seen = $5, changed \
     = $6, \
     gone = $7, failed = $8, error = $9, passes = $10 WHERE id = $1";
+
+pub(crate) const ENDED_SINCE: &str = "SELECT store, state, started_at, finished_at FROM sync_runs \
+    WHERE finished_at >= $1 AND state <> 'running' ORDER BY id";
+
+/// A run that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedRun {
+    /// Its store.
+    pub store: String,
+    /// `complete`, `partial`, `failed` or `interrupted`.
+    pub state: String,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// When it ended; of an interrupted one, when that was noticed.
+    pub finished_at: DateTime<Utc>,
+}
 
 /// The number of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +88,15 @@ impl Runs<'_> {
         rows.iter().map(|row| row.text("state")).collect()
     }
 
+    /// The runs of all stores that ended since `since`, in the order in which they began. Reads the record of all runs.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ended_since(self, since: DateTime<Utc>) -> Result<Vec<EndedRun>, Error> {
+        let rows = self.database.fetch("read the last runs", ENDED_SINCE, vec![since.into()]).await?;
+        rows.iter().map(ended_run).collect()
+    }
+
     /// Whether a pass has ever mirrored every product that the marketplace listed: an unknown SKU is then unknown to
     /// the marketplace too.
     ///
@@ -110,6 +135,15 @@ impl Runs<'_> {
         let rows = self.database.fetch("look for a run", sql, vec![store.as_str().into()]).await?;
         Ok(!rows.is_empty())
     }
+}
+
+fn ended_run(row: &Row) -> Result<EndedRun, Error> {
+    Ok(EndedRun {
+        store: row.text("store")?,
+        state: row.text("state")?,
+        started_at: row.time("started_at")?,
+        finished_at: row.time("finished_at")?,
+    })
 }
 
 /// The condition that a run, by its alias, has walked the orders to their end.

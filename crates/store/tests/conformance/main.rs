@@ -90,6 +90,7 @@ conformance! {
         a_page_of_any_size_arrives_whole;
     products:
         a_new_product_arrives_with_tiers_and_stock,
+        products_that_share_a_sku_are_told_until_they_no_longer_do,
         a_product_of_nothing_but_its_id_is_all_null,
         a_changed_product_is_overwritten_in_every_column,
         tiers_and_stock_that_vanish_are_marked_and_come_back,
@@ -269,6 +270,9 @@ conformance! {
     wanted:
         an_answer_is_for_the_wish_that_was_read,
         a_word_that_is_no_state_leaves_no_row_unseen,
+        a_new_command_has_no_outcome_whatever_its_insert_says,
+        a_command_that_comes_back_from_a_backup_does_not_begin_anew,
+        what_the_policy_of_the_version_before_holds_stays_held,
         a_release_is_for_the_command_that_was_seen,
         a_decision_is_for_the_row_that_was_seen,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,
@@ -331,6 +335,7 @@ conformance! {
         a_row_that_fails_again_is_told_once,
         a_row_that_fails_twice_on_a_page_is_told_once,
         a_row_that_is_mended_is_told_no_more,
+        rows_that_failed_with_a_code_are_told_with_the_time_of_their_last_failure,
         failures_of_other_resources_and_stores_are_left_alone,
         malformed_deliveries_are_told_for_as_long_as_they_are_kept;
     inbox:

@@ -209,7 +209,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
             }
             report
         }
-        Subject::Products => match context.store.mirror().location_ids(&context.key).await {
+        Subject::Products => match context.store.mirror().location_names(&context.key).await {
             Ok(known) => {
                 listed::compare(context, ProductsPull::new(client, known, parameter), sample, seed).await
             }

@@ -67,7 +67,7 @@ impl<'c> DailyAudit<'c> {
         let seed = context.clock.now().timestamp().unsigned_abs();
         let client = || context.client.in_lane(Lane::Poll);
         let orders = spot(context, OrdersPull::new(client(), None, parameter()), SAMPLE, seed).await;
-        let locations = context.store.mirror().location_ids(&context.key).await.unwrap_or_default();
+        let locations = context.store.mirror().location_names(&context.key).await.unwrap_or_default();
         let products = ProductsPull::new(client(), locations, parameter());
         let products = spot(context, products, SAMPLE, seed).await;
         let at = context.clock.now();

@@ -33,8 +33,7 @@ pub(super) enum Cause {
     Api(ApiError),
     /// The marketplace reports that the order does not exist.
     Denied(ApiError),
-    /// The order's detail is not believed. It is read again as often as one that does not show a
-    /// delivery's state yet.
+    /// The order's detail is not believed. It is read again by the queue, and then by sweeps.
     Unbelieved(ApiError),
     /// The database did not take it.
     Store(StoreError),
@@ -156,7 +155,7 @@ impl<'c> EntityReader<'c> {
             false => None,
         };
         if let Some(fetched) = &order {
-            let doubt = OrdersPull::doubt(self.context, &fetched.detail, request.has_listed_status).await?;
+            let doubt = OrdersPull::doubt(self.context, fetched, request.has_listed_status).await?;
             if let Some(error) = doubt {
                 return Err(Cause::Unbelieved(error));
             }
@@ -232,10 +231,13 @@ impl<'c> EntityReader<'c> {
         request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
         let known = self.rows.row(Resource::Products, id.as_str()).await?;
-        let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
+        let locations = self.context.store.mirror().location_names(&self.context.key).await?;
         let client = self.context.client.in_lane(lane_of(request.urgency));
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
+        if let Some(error) = ProductsPull::doubt(self.context, &fetched, false).await? {
+            return Err(Cause::Api(error));
+        }
         let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;

@@ -20,7 +20,11 @@ use super::{
     sweeps::profile::sweep_profile,
     webhook_watch::WebhookWatch,
 };
-use crate::{Error, Input, StoreContext, plan::pauses::Activity, quarantine::Attempt};
+use crate::{
+    Error, Input, StoreContext,
+    plan::{pauses::Activity, refresh_request::Entity},
+    quarantine::Attempt,
+};
 
 /// Deliveries read from the inbox at once.
 const AT_ONCE: i64 = 200;
@@ -149,6 +153,11 @@ impl<'c> Ingest<'c> {
         }
         let Sorted { reads, event_only_data, malformed, handled, .. } = sorted;
         self.keep_event_only_data(event_only_data, &malformed).await?;
+        for (entity, request) in &reads {
+            if let (Entity::Order(number), Some(at)) = (entity, request.reported_at) {
+                self.watch.note_told(number, at);
+            }
+        }
         self.queue.push(reads);
         if !handled.is_empty() {
             let ids = handled.iter().map(|(id, _)| *id).collect();

@@ -6,7 +6,10 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::Stats;
 use espelho_model::sync::Resource;
 
-use crate::{Problem, StoreReport, plan::schedule::Sweep};
+use crate::{
+    Problem, StoreReport,
+    plan::{schedule::Sweep, untold_changes::LostDeliveries},
+};
 
 /// Receives events for metrics, health and logs.
 pub trait Observer: Send + Sync {
@@ -60,6 +63,8 @@ pub struct WebhookNews {
     pub silent_since: Option<DateTime<Utc>>,
     /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     pub is_open: bool,
+    /// The evidence that some are lost while others arrive.
+    pub lost: Option<LostDeliveries>,
 }
 
 /// The outcome of a delivery.

@@ -6,7 +6,7 @@ use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Subresource};
 use tokio::sync::Notify;
 
-use super::{observer::Observer, refresh_queue::RefreshQueue, signals::Signals};
+use super::{observer::Observer, refresh_queue::RefreshQueue, signals::Signals, webhook_watch::WebhookWatch};
 use crate::{
     Error, StoreContext,
     plan::pauses::Activity,
@@ -33,10 +33,12 @@ struct Listener<'c> {
     observer: &'c dyn Observer,
     queue: &'c RefreshQueue<'c>,
     signals: &'c Signals,
+    watch: &'c WebhookWatch<'c>,
 }
 
 impl ChangeListener for Listener<'_> {
     fn order(&self, number: &OrderNumber) {
+        self.watch.note_caused(number);
         let request = RefreshRequest::hinted([Subresource::Order, Subresource::Shipments]);
         self.queue.push([(Entity::Order(number.clone()), request)]);
     }
@@ -51,15 +53,16 @@ impl ChangeListener for Listener<'_> {
 }
 
 impl<'c> Outbox<'c> {
-    /// Returns what executes a store's intents; what they change is queued in `queue`.
+    /// Returns what executes a store's intents; what they change is queued in `queue`, and `watch` hears of it.
     pub(super) fn new(
         context: &'c StoreContext,
         options: &'c PushOptions,
         observer: &'c dyn Observer,
         queue: &'c RefreshQueue<'c>,
         signals: &'c Signals,
+        watch: &'c WebhookWatch<'c>,
     ) -> Self {
-        Self { context, options, signals, listener: Listener { observer, queue, signals } }
+        Self { context, options, signals, listener: Listener { observer, queue, signals, watch } }
     }
 
     /// Executes intents, now and whenever there are new ones.

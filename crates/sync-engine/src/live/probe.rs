@@ -7,7 +7,9 @@ use std::time::Duration;
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{sync::Resource, watch};
 
-use super::{refresh_queue::RefreshQueue, signals::Signals, sweep_record::SweepRecord};
+use super::{
+    refresh_queue::RefreshQueue, signals::Signals, sweep_record::SweepRecord, webhook_watch::WebhookWatch,
+};
 use crate::{
     Error, StoreContext,
     plan::probe::{has_regained, interval, is_silent, proves},
@@ -27,17 +29,20 @@ pub(super) struct Probe<'c> {
     queue: &'c RefreshQueue<'c>,
     record: &'c SweepRecord<'c>,
     signals: &'c Signals,
+    watch: &'c WebhookWatch<'c>,
 }
 
 impl<'c> Probe<'c> {
-    /// Returns the probes of a store; what failed before is retried over `queue` and `signals`.
+    /// Returns the probes of a store; what failed before is retried over `queue` and `signals`, and `watch` hears of
+    /// outages.
     pub(super) fn new(
         context: &'c StoreContext,
         queue: &'c RefreshQueue<'c>,
         record: &'c SweepRecord<'c>,
         signals: &'c Signals,
+        watch: &'c WebhookWatch<'c>,
     ) -> Self {
-        Self { context, queue, record, signals }
+        Self { context, queue, record, signals, watch }
     }
 
     /// Probes whenever contact is lost or nothing was requested for a while, until the work stops.
@@ -102,6 +107,7 @@ impl<'c> Probe<'c> {
     async fn probe_until_found(&self) {
         let (clock, metrics) = (&self.context.clock, self.context.client.metrics());
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
+        let began = metrics.lost_since().unwrap_or_else(|| clock.now());
         loop {
             tokio::select! {
                 () = clock.sleep(interval(client.limiter().per_minute())) => (),
@@ -112,6 +118,7 @@ impl<'c> Probe<'c> {
             }
             self.ask_for_session(&client).await;
         }
+        self.watch.note_outage(began);
         self.retry_what_failed();
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_api_client::limit::Lane;
-use espelho_model::watch;
+use espelho_model::{sync::RunState, watch};
 use futures_util::future::BoxFuture;
 
 use super::{
@@ -129,6 +129,7 @@ impl<'c> Reconciler<'c> {
     }
 
     async fn reconcile(&mut self, options: &crate::Options, done: Done) -> Result<(), Error> {
+        let began = self.context.clock.now();
         let report = reconcile(self.context, options).await;
         done(&report);
         if report.problem.as_ref().is_some_and(|problem| problem.code == PAUSED) {
@@ -137,6 +138,10 @@ impl<'c> Reconciler<'c> {
         }
         self.observer.reconciled(&report);
         self.observer.stats(self.context.client.stats());
+        let reads_all = options.only.is_empty() && options.since.is_none() && !options.dry_run;
+        if reads_all && report.state == RunState::Complete {
+            self.context.client.metrics().forget_unreadable_before(began);
+        }
         if is_whole(&report) && !self.signals.is_mirrored() {
             self.signals.note_mirrored();
             // The last count compared the marketplace with a mirror that was being filled.

@@ -78,20 +78,21 @@ impl<'c> RefreshQueue<'c> {
 
     /// Whether so much is waiting that a sweep adds nothing; its run then proves nothing.
     pub(super) fn is_crowded(&self) -> bool {
+        let now = self.clock.monotonic();
         let mut state = self.state();
-        let is_crowded = state.queue.waiting(Urgency::Swept) >= CROWDED;
+        let is_crowded = state.queue.has_soon(now, Urgency::Swept, CROWDED);
         state.is_crowded |= is_crowded;
         is_crowded
     }
 
     /// Whether the queue has room for what no sweep accounts for.
     pub(super) fn has_room(&self) -> bool {
-        self.state().queue.waiting(Urgency::Swept) < CROWDED
+        !self.state().queue.has_soon(self.clock.monotonic(), Urgency::Swept, CROWDED)
     }
 
     /// Whether so much is waiting that what can wait is not added.
     pub(super) fn is_busy(&self) -> bool {
-        self.state().queue.waiting(Urgency::Swept) >= BUSY
+        self.state().queue.has_soon(self.clock.monotonic(), Urgency::Swept, BUSY)
     }
 
     /// Starts the run of a sweep; returns its number.

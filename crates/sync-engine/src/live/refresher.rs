@@ -22,6 +22,8 @@ use crate::{
     plan::{
         refresh::{changed_since, is_missed},
         refresh_errors::{AfterError, after_error},
+        unbelieved_orders::after_unbelieved,
+        untold_changes::counts,
     },
     quarantine::panicked_problem,
 };
@@ -78,7 +80,7 @@ impl<'c> Refresher<'c> {
             Err(Cause::Unbelieved(error)) => {
                 tracing::warn!(store = %self.context.key, ?entity, %error, "an order's detail is not believed");
                 self.rows.note_failure(&entity, error.code(), error.text()).await;
-                (Ended::NotYet, Some(Problem::from_api(&error)))
+                (after_unbelieved(request.urgency), Some(Problem::from_api(&error)))
             }
             Err(Cause::Api(error)) => {
                 let ended = self.after_api_error(&entity, &request, is_last, &error).await?;
@@ -144,6 +146,11 @@ impl<'c> Refresher<'c> {
         }
         if is_missed(request, self.watch.receives(), self.signals.is_mirrored()) {
             read.events.iter().for_each(|event| self.watch.note_missed(event));
+            if let Entity::Order(number) = entity
+                && read.events.iter().any(|event| counts(event))
+            {
+                self.watch.note_untold(number, read.changed_at);
+            }
         }
     }
 

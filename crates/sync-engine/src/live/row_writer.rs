@@ -14,7 +14,7 @@ use crate::{
     StoreContext,
     plan::refresh_request::{Entity, RefreshRequest},
     plan::row::is_unchanged,
-    pull::{Fetched, OrdersPull, ProductsPull},
+    pull::{Fetched, OrdersPull, ProductsPull, note_shared_skus},
     report::failure,
 };
 
@@ -105,6 +105,9 @@ impl<'c> RowWriter<'c> {
         }
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (listing_hash, None)).await?;
+        if op.is_some() {
+            note_shared_skus(&mut tx, vec![id.as_str().to_owned()], self.context.locale).await?;
+        }
         tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         self.context.note_product(known.as_ref());

@@ -44,16 +44,16 @@ pub async fn run(
     let (signals, identity) = (Signals::new(), StoreIdentity::new());
     let queue = RefreshQueue::new(&*context.clock);
     let sold = SoldProducts::new(&queue, &signals);
-    let webhooks = WebhookWatch::new(context, observer, options.receives);
+    let webhooks = WebhookWatch::new(context, observer, options);
     let record = SweepRecord::new(context, &options.intervals, observer, &queue, &webhooks);
     let reader = EntityReader::new(context, &queue, &sold, &signals, options.receives);
     let refresher = Refresher::new(context, observer, &queue, reader, &record, &webhooks, &signals);
     let hinted = WorkerPool::new(context, &queue, &refresher, Urgency::Hinted);
     let swept = WorkerPool::new(context, &queue, &refresher, Urgency::Swept);
     let mut ingest = Ingest::new(context, observer, &queue, &identity, &webhooks);
-    let outbox = Outbox::new(context, &options.push, observer, &queue, &signals);
+    let outbox = Outbox::new(context, &options.push, observer, &queue, &signals, &webhooks);
     let inquiries = Inquiries::new(context, &webhooks, wakers.admin_requests);
-    let probe = Probe::new(context, &queue, &record, &signals);
+    let probe = Probe::new(context, &queue, &record, &signals, &webhooks);
     let sources =
         SweepSources { queue: &queue, signals: &signals, sold: &sold, identity: &identity, watch: &webhooks };
     let mut behind = Behind {

@@ -8,17 +8,21 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::{time::is_future, watch};
+use espelho_model::{OrderNumber, time::is_future, watch};
 use espelho_store::WebhookWatch as Watch;
 use futures_util::future::join;
 use tokio::sync::Notify;
 
-use super::observer::{Observer, WebhookNews};
+use super::{
+    observer::{Observer, WebhookNews},
+    options::Options,
+};
 use crate::{
     Error, Refusal, RoundTrip, StoreContext,
     plan::{
         schedule::{Sweep, first_test},
-        silence::{silence, was_open, was_proved},
+        silence::{as_recorded, silence, was_open, was_proved},
+        untold_changes::UntoldChanges,
         webhook_news,
     },
     pull::is_final,
@@ -40,6 +44,8 @@ pub(super) struct WebhookWatch<'c> {
     observer: &'c dyn Observer,
     /// Whether deliveries arrive at all: without them, a change that a sweep finds was not missed.
     receives: bool,
+    /// Whether deliveries should report each new order and each new status.
+    has_order_events: bool,
     state: Mutex<State>,
     /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
     suspected: Notify,
@@ -51,6 +57,8 @@ struct State {
     is_unwritten: bool,
     /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     was_open: bool,
+    /// The orders that sweeps found changed, and what deliveries reported.
+    untold: UntoldChanges,
 }
 
 /// The result of a request for a test delivery.
@@ -63,8 +71,16 @@ enum Asked {
 
 impl<'c> WebhookWatch<'c> {
     /// Returns a watch that remembers nothing yet.
-    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, receives: bool) -> Self {
-        Self { context, observer, receives, state: Mutex::default(), suspected: Notify::new() }
+    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, options: &Options) -> Self {
+        let untold = UntoldChanges::starting(context.clock.now());
+        Self {
+            context,
+            observer,
+            receives: options.receives,
+            has_order_events: options.receives && options.has_order_events,
+            state: Mutex::new(State { untold, ..State::default() }),
+            suspected: Notify::new(),
+        }
     }
 
     /// Whether deliveries arrive at all.
@@ -94,12 +110,24 @@ impl<'c> WebhookWatch<'c> {
     /// Takes what is not on disk yet.
     pub(super) fn take_unwritten(&self) -> Option<Watch> {
         let mut state = self.state();
-        std::mem::take(&mut state.is_unwritten).then(|| state.watch.clone())
+        std::mem::take(&mut state.is_unwritten).then(|| as_recorded(&state.watch))
     }
 
     /// Records that what was taken could not be written.
     pub(super) fn note_unwritten(&self) {
         self.state().is_unwritten = true;
+    }
+
+    /// Records that the marketplace answers again.
+    pub(super) fn note_outage(&self, began: DateTime<Utc>) {
+        let now = self.context.clock.now();
+        self.state().untold.note_outage(began, now);
+    }
+
+    /// Records that our receiver has refused deliveries: that explains what sweeps find now.
+    pub(super) fn note_refused(&self) {
+        let now = self.context.clock.now();
+        self.state().untold = UntoldChanges::starting(now);
     }
 
     /// Records that a sweep found a change that no delivery reported.
@@ -110,6 +138,31 @@ impl<'c> WebhookWatch<'c> {
         self.suspected.notify_one();
     }
 
+    /// Records that a sweep found an order changed of which no delivery has reported a change with an event.
+    pub(super) fn note_untold(&self, order: &OrderNumber, changed_at: Option<DateTime<Utc>>) {
+        if self.has_order_events {
+            let now = self.context.clock.now();
+            self.state().untold.found(order, changed_at, now);
+            self.suspected.notify_one();
+        }
+    }
+
+    /// Records that a delivery reports a change of an order, with the time of its event.
+    pub(super) fn note_told(&self, order: &OrderNumber, event_at: DateTime<Utc>) {
+        if self.has_order_events {
+            let now = self.context.clock.now();
+            self.state().untold.heard(order, event_at, now);
+        }
+    }
+
+    /// Records that an effect of ours changed an order.
+    pub(super) fn note_caused(&self, order: &OrderNumber) {
+        if self.has_order_events {
+            let now = self.context.clock.now();
+            self.state().untold.caused(order, now);
+        }
+    }
+
     /// Records an arrived delivery.
     pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
         let now = self.context.clock.now();
@@ -117,7 +170,15 @@ impl<'c> WebhookWatch<'c> {
         if is_future(at, now) {
             return;
         }
-        self.change(|watch| webhook_news::heard(watch, at.min(now), is_test));
+        {
+            let mut state = self.state();
+            if state.watch.silent {
+                // The changes of the silence are explained by it.
+                state.untold = UntoldChanges::starting(now);
+            }
+            webhook_news::heard(&mut state.watch, at.min(now), is_test);
+            state.is_unwritten = true;
+        }
         self.report(None);
     }
 
@@ -170,7 +231,8 @@ impl<'c> WebhookWatch<'c> {
         Ok(())
     }
 
-    /// Requests a test delivery if one is due, and records what is proved; returns whether something is left to settle.
+    /// Requests a test delivery if one is due, and records what is proved; returns whether something is left to settle,
+    /// or an order that a sweep found may still be told.
     async fn settle(&self) -> bool {
         if !self.receives || self.context.client.metrics().is_lost() {
             return self.receives;
@@ -188,7 +250,7 @@ impl<'c> WebhookWatch<'c> {
             state.is_unwritten |= is_news;
         }
         self.report(silence.proved_since);
-        silence.is_suspected
+        silence.is_suspected || self.state().untold.is_pending()
     }
 
     /// Requests a test delivery. [`Self::note_heard`] records its arrival; the status shows when it did not arrive.
@@ -243,7 +305,8 @@ impl<'c> WebhookWatch<'c> {
             let is_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
             state.was_open = is_open;
             let Watch { heard_at, test_heard_at, missed, .. } = state.watch;
-            WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open }
+            let lost = state.untold.judge(now);
+            WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost }
         };
         self.observer.webhook(news);
     }

@@ -2,7 +2,12 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::CampaignId;
+
+/// For so long after its end a campaign's listings are read at its last reading: a service that was down meanwhile reads them
+/// too, and one that starts does not read those of all campaigns that there ever were.
+const ENDED_WITHIN: TimeDelta = TimeDelta::days(7);
 
 /// How many rows one pass may mark as gone before that looks like the marketplace's mistake.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,15 +82,39 @@ impl LostListings {
         false
     }
 
+    /// Tells whether listings of a campaign stay until the next reading.
+    pub fn is_open(&self, campaign: CampaignId) -> bool {
+        self.by_campaign.contains_key(&campaign)
+    }
+
     /// The number of listings that stay for now.
     pub fn rows(&self) -> u64 {
         self.by_campaign.values().map(|keys| keys.len() as u64).sum()
     }
 }
 
+/// Tells whether a campaign that the calendar omits may have ended of late. One without an end, or before it, was cancelled.
+pub fn has_just_ended(ends_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
+    ends_at.is_none_or(|ended| now - ended < ENDED_WITHIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_listings_of_a_campaign_are_read_once_more_within_a_week_of_its_end() {
+        let at = |days: i64| DateTime::UNIX_EPOCH + TimeDelta::days(days);
+        for (ends_at, expected, why) in [
+            (Some(100), true, "it has just ended"),
+            (Some(94), true, "the service was down for six days"),
+            (Some(93), false, "it ended long ago"),
+            (Some(120), true, "it was cancelled before its end"),
+            (None, true, "it was cancelled"),
+        ] {
+            assert_eq!(has_just_ended(ends_at.map(at), at(100)), expected, "{why}");
+        }
+    }
 
     #[test]
     fn listings_that_a_campaign_loses_at_once_are_gone_when_the_next_reading_misses_the_same_ones() {
@@ -106,6 +135,7 @@ mod tests {
                 let said = lost.are_gone(guard, campaign, (*missing).clone(), (100, *listed));
                 assert_eq!(said, *is_gone, "{} missing, {accepts}", missing.len());
                 assert_eq!(lost.rows(), if *is_gone { 0 } else { missing.len() as u64 });
+                assert_eq!((lost.is_open(campaign), lost.is_open(CampaignId::new(8))), (!is_gone, false));
             }
         }
         let mut lost = LostListings::default();

@@ -211,9 +211,13 @@ impl Queue {
         self.ids.len()
     }
 
-    /// Returns how many entities of a worker pool wait.
-    pub fn waiting(&self, urgency: Urgency) -> usize {
-        pool(urgency).iter().map(|urgency| self.due[*urgency as usize].len()).sum()
+    /// Whether so many entities of a worker pool are due, or will be soon. What could not be read is among them, so that
+    /// the queue does not grow in an outage; what is read again only after a minute keeps nothing else waiting.
+    pub fn has_soon(&self, now: Duration, urgency: Urgency, many: usize) -> bool {
+        let until = now + LONGEST_BACKOFF;
+        let soon =
+            |urgency: &Urgency| self.due[*urgency as usize].iter().take_while(move |(due, ..)| *due <= until);
+        pool(urgency).iter().flat_map(soon).take(many).count() >= many
     }
 
     /// Whether nothing is being read, and nothing is due.

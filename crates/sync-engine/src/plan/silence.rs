@@ -18,7 +18,7 @@ const AGAIN: TimeDelta = TimeDelta::seconds(30);
 /// Where no test can be requested, this many changes prove it.
 const MANY: u64 = 3;
 /// They prove it after the marketplace's first retry (API document, "Delivery").
-const RETRIED: TimeDelta = TimeDelta::seconds(75);
+pub(crate) const RETRIED: TimeDelta = TimeDelta::seconds(75);
 
 /// The current state, and the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,17 @@ pub fn was_proved(watch: &WebhookWatch) -> bool {
             None => lasted >= AGAIN,
             Some(_) => watch.missed >= MANY && lasted >= RETRIED,
         }
+}
+
+/// Returns a watch as it is recorded. A sign that nothing has proved yet may be older than a restart, and the test before
+/// that restart may have met a receiver that was down: with the test that is under way now, it must not look like a proof
+/// to the next owner. So its sign is recorded as a later one.
+pub fn as_recorded(watch: &WebhookWatch) -> WebhookWatch {
+    let mut recorded = watch.clone();
+    if !watch.silent && watch.problem.is_none() && was_proved(watch) {
+        recorded.missed_since = watch.tested_at.map(|tested| tested - AGAIN + TimeDelta::seconds(1));
+    }
+    recorded
 }
 
 /// Tells whether the record that an earlier owner left leaves open whether deliveries arrive: its last test was under
@@ -177,6 +188,24 @@ mod tests {
             (refused(3), true, false, "many changes do"),
         ] {
             assert_eq!((was_proved(&watch), was_open(&watch, at(100))), (proved, open), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_test_whose_delivery_met_a_restart_proves_nothing_after_another_one() {
+        // A sign at second 40 and its test at 45, a restart, the next test at 95, a restart.
+        let unproved = watch(1, 40, Some(10), Some(95));
+        let proved = WebhookWatch { silent: true, ..unproved.clone() };
+        for (watch, expected, why) in [
+            (&unproved, (false, true), "each test may have met a receiver that was down"),
+            (&proved, (true, false), "this process has waited for the test before"),
+        ] {
+            let recorded = as_recorded(watch);
+            assert_eq!((was_proved(&recorded), was_open(&recorded, at(100))), expected, "{why}");
+        }
+        let refused = WebhookWatch { problem: Some("404".to_owned()), ..watch(3, 9, None, Some(90)) };
+        for watch in [watch(0, 0, Some(50), Some(70)), watch(1, 60, None, Some(89)), refused, proved] {
+            assert_eq!(as_recorded(&watch), watch, "it looks like no proof, or is one");
         }
     }
 

@@ -71,8 +71,8 @@ pub fn tested(watch: &mut WebhookWatch, at: DateTime<Utc>, problem: Option<Strin
 /// Records since when it is proved that no delivery arrives, if it is; returns whether that is worth a record: a restart
 /// must not forget it.
 pub fn judged(watch: &mut WebhookWatch, proved_since: Option<DateTime<Utc>>) -> bool {
+    let is_news = proved_since.is_some() && !(watch.silent && watch.missed_since.is_some());
     watch.silent = proved_since.is_some();
-    let is_news = watch.silent && watch.missed_since.is_none();
     watch.missed_since = watch.missed_since.or(proved_since);
     is_news
 }
@@ -222,6 +222,10 @@ mod tests {
         assert!(!judged(&mut watch, None));
         assert!(judged(&mut watch, Some(at(10))) && !judged(&mut watch, Some(at(40))));
         assert_eq!((watch.silent, watch.missed, watch.missed_since), (true, 0, Some(at(10))));
+        let mut suspected = WebhookWatch::default();
+        missed(&mut suspected, at(10));
+        assert!(judged(&mut suspected, Some(at(10))), "the record has only the sign");
+        assert!(!judged(&mut suspected, Some(at(10))));
         assert!(!tells_of_changes(&WebhookWatch { heard_at: Some(at(9)), ..watch.clone() }, at(41)));
         heard(&mut watch, at(50), true);
         assert_eq!((watch.silent, watch.missed_since), (false, None));

@@ -11,6 +11,7 @@ mod page;
 mod pass;
 mod products;
 mod read;
+mod shared_skus;
 mod subresources;
 mod sweep;
 mod whole;
@@ -28,6 +29,7 @@ pub use options::PassOptions;
 pub use orders::OrdersPull;
 pub use pass::run_pass;
 pub use products::ProductsPull;
+pub(crate) use shared_skus::note_shared_skus;
 pub(crate) use subresources::{read_subresource, subresource_of};
 pub(crate) use whole::{WholeReader, is_final, read_whole};
 
@@ -61,12 +63,9 @@ pub trait Pull: Send + Sync {
     /// `is_listed_with_status` means that the listing row has a status.
     fn doubt(
         context: &StoreContext,
-        detail: &Self::Detail,
+        fetched: &Fetched<Self::Detail>,
         is_listed_with_status: bool,
-    ) -> impl Future<Output = Result<Option<ApiError>, StoreError>> + Send {
-        let _ = (context, detail, is_listed_with_status);
-        std::future::ready(Ok(None))
-    }
+    ) -> impl Future<Output = Result<Option<ApiError>, StoreError>> + Send;
 
     /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them.
     fn edited(
@@ -114,6 +113,8 @@ pub struct Fetched<T> {
     pub content_hash: ContentHash,
     /// Remarks to count: fields that could not be read, values that are not known.
     pub remarks: Vec<Text>,
+    /// The fields that could not be read.
+    pub unreadable: Vec<&'static str>,
     /// Its share of the memory budget, until it is written.
     pub held: HeldAnswers,
 }

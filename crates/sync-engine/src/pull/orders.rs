@@ -96,14 +96,16 @@ impl Pull for OrdersPull {
         let unreadable =
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
-        Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
+        let (content_hash, unreadable) = (read.value.raw.content_hash(), read.unreadable);
+        Ok(Fetched { content_hash, detail: read.value, remarks, unreadable, held })
     }
 
     async fn doubt(
         context: &StoreContext,
-        order: &Order,
+        fetched: &Fetched<Order>,
         is_listed_with_status: bool,
     ) -> Result<Option<ApiError>, StoreError> {
+        let order = &fetched.detail;
         if !may_have_lost_one(order) {
             return Ok(None);
         }

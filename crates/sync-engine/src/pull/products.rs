@@ -5,13 +5,20 @@ use std::collections::HashSet;
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
     error::Refusal,
-    resources::products::{ProductDetail, ProductQuery},
+    resources::products::{ProductDetail, ProductQuery, request},
 };
-use espelho_model::{ContentHash, LocationId, ProductId, fault, sync::Resource, text, text::Text};
+use espelho_model::{ContentHash, LocationId, ProductId, fault, sync::Resource, text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use parking_lot::Mutex;
 
 use super::{Fetched, Pull, RowWrite};
+use crate::{
+    StoreContext,
+    plan::{
+        located_levels::{LocationNames, locate},
+        lost_values::unreadable_price,
+    },
+};
 
 const PER_PAGE: u32 = 100;
 
@@ -22,13 +29,16 @@ pub struct ProductsPull {
     query: ProductQuery,
     /// Locations that the mirror has, or that this pass has requested.
     known_locations: Mutex<HashSet<LocationId>>,
+    /// Locations that the mirror or an answer of this pass describes.
+    names: Mutex<LocationNames>,
 }
 
 impl ProductsPull {
     /// Reads all products; `known` are the stock locations that need no request.
-    pub fn new(client: Client, known: Vec<LocationId>, page_parameter: String) -> Self {
+    pub fn new(client: Client, known: LocationNames, page_parameter: String) -> Self {
         let query = ProductQuery { per_page: Some(PER_PAGE), page: 0, page_parameter };
-        Self { client, query, known_locations: Mutex::new(known.into_iter().collect()) }
+        let known_locations = Mutex::new(known.keys().cloned().collect());
+        Self { client, query, known_locations, names: Mutex::new(known) }
     }
 
     /// Fills in what the detail route omits. The document shows tiers and stock in the detail, but not whether the
@@ -37,16 +47,15 @@ impl ProductsPull {
         &self,
         client: &Client,
         detail: &mut ProductDetail,
-        remarks: &mut Vec<Text>,
+        unreadable: &mut Vec<&'static str>,
     ) -> Result<(), ApiError> {
         let id = detail.product.id.clone();
         if !detail.has_prices {
             let prices = client.products().prices(&id).await?;
-            remarks.extend(
-                prices.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())),
-            );
+            unreadable.extend(prices.unreadable);
             detail.product.prices = prices.value;
         }
+        self.locate_levels(detail);
         let strange = self.strange_locations(detail);
         if detail.has_stock && strange.is_empty() {
             return Ok(());
@@ -59,14 +68,22 @@ impl ProductsPull {
                 return Err(error);
             }
         };
-        remarks
-            .extend(stock.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())));
+        unreadable.extend(stock.unreadable);
         self.known_locations.lock().extend(stock.value.locations.iter().map(|location| location.id.clone()));
         detail.locations = stock.value.locations;
         if !detail.has_stock {
             detail.product.stock = stock.value.levels;
         }
+        self.locate_levels(detail);
         Ok(())
+    }
+
+    /// Gives levels that name their location its id.
+    fn locate_levels(&self, detail: &mut ProductDetail) {
+        let mut names = self.names.lock();
+        let described = detail.locations.iter().map(|location| (location.id.clone(), location.name.clone()));
+        names.extend(described);
+        locate(&mut detail.product.stock, &names);
     }
 }
 
@@ -117,11 +134,23 @@ impl Pull for ProductsPull {
         fault::point("product", key);
         let (client, held) = self.client.holding();
         let read = client.products().get(&ProductId::new(key)).await?;
-        let mut remarks =
-            read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())).collect();
-        let mut detail = read.value;
-        self.complete(&client, &mut detail, &mut remarks).await?;
-        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, held })
+        let (mut detail, mut unreadable) = (read.value, read.unreadable);
+        self.complete(&client, &mut detail, &mut unreadable).await?;
+        let remark = |field: &&'static str| text!("run-note-field", field = field.to_string());
+        let remarks = unreadable.iter().map(remark).collect();
+        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, unreadable, held })
+    }
+
+    async fn doubt(
+        _: &StoreContext,
+        fetched: &Fetched<ProductDetail>,
+        _: bool,
+    ) -> Result<Option<ApiError>, StoreError> {
+        Ok(unreadable_price(&fetched.unreadable).map(|field| ApiError::Unexpected {
+            request: request(&fetched.detail.product.id).describe(),
+            read: true,
+            problem: format!("a product with an unreadable {field}"),
+        }))
     }
 
     async fn edited(

@@ -25,7 +25,7 @@ use crate::{
     Error, Position, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
     live::whole::{Whole, all},
-    plan::gone::LostListings,
+    plan::gone::{LostListings, has_just_ended},
 };
 
 /// Reads a target in full and reports the result.
@@ -104,7 +104,7 @@ pub(crate) struct ProfileRead {
 
 impl WholeReader<'_> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
-    /// campaign once, except those in `settled`.
+    /// campaign once more, except those in `settled`.
     pub(crate) async fn campaigns(
         &self,
         settled: &HashSet<String>,
@@ -129,7 +129,7 @@ impl WholeReader<'_> {
             self.context.progress.advance(&self.context.key, Target::Campaigns, position);
         }
         if whole.is_complete {
-            self.ended_campaigns(&ids, settled, &mut read).await?;
+            self.ended_campaigns(&ids, settled, lost, &mut read).await?;
         }
         Ok(read)
     }
@@ -174,11 +174,13 @@ impl WholeReader<'_> {
         written.await.map_err(Error::from)
     }
 
-    /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone.
+    /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone. What happened to its
+    /// listings since the reading before its end is read with it, again while too many of them are missing.
     async fn ended_campaigns(
         &self,
         listed: &[CampaignId],
         settled: &HashSet<String>,
+        lost: &mut LostListings,
         read: &mut CampaignsRead,
     ) -> Result<(), Error> {
         let listed: HashSet<String> = listed.iter().map(ToString::to_string).collect();
@@ -188,7 +190,13 @@ impl WholeReader<'_> {
             let Some(number) = CampaignId::parse(&id).filter(|_| !is_settled) else { continue };
             match self.client.campaigns().get(number).await {
                 Ok(campaign) => {
-                    read.ended.push(id);
+                    let has_just_ended = has_just_ended(campaign.value.ends_at, self.context.clock.now());
+                    if has_just_ended {
+                        read.counts.add(self.listings_of(number, lost).await?);
+                    }
+                    if !has_just_ended || !lost.is_open(number) {
+                        read.ended.push(id);
+                    }
                     ended.push(campaign.value);
                 }
                 Err(error) if error.is_absent() => gone.push(id),

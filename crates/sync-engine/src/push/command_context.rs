@@ -1,7 +1,12 @@
 //! One command while a worker handles it, and what its handler builds from it.
 
 use espelho_api_client::ApiRequest;
-use espelho_model::{doubled_names::doubled_name, push::CommandKind, text, text::Text};
+use espelho_model::{
+    doubled_names::doubled_name,
+    push::{CommandKind, PushState},
+    text,
+    text::Text,
+};
 use espelho_store::{Command, Effect, EffectState, NewEffect};
 use serde_json::Value;
 
@@ -34,6 +39,12 @@ impl CommandContext<'_> {
     /// Returns the intent that is checked once more before anything is sent.
     pub(crate) fn intent(&self) -> Intent<'_> {
         Intent::Command(self.command.id, self.command.fingerprint())
+    }
+
+    /// Whether the ERP or a person (`espelho retry`) has just asked for it: a command of which anything was sent is under
+    /// way. What an earlier attempt sent, and what never showed, is then sent again.
+    pub(crate) fn is_asked_anew(&self) -> bool {
+        self.command.state == Some(PushState::New)
     }
 
     /// Returns the last confirmed effect of a kind.

@@ -32,8 +32,8 @@ pub(crate) struct GuardHistory<'c> {
 struct Recent {
     /// When listings were created.
     listings: VecDeque<DateTime<Utc>>,
-    /// When levels were last set to zero, by key.
-    zeroes: HashMap<String, DateTime<Utc>>,
+    /// When levels went to zero, by key.
+    zeroes: HashMap<String, Vec<DateTime<Utc>>>,
     /// Whether both were loaded from the journal.
     is_loaded: bool,
 }
@@ -65,24 +65,28 @@ impl<'c> GuardHistory<'c> {
                 && read::<MovementEvidence>(movement)
                     .is_ok_and(|evidence| empties(evidence.before, evidence.delta))
         };
-        let zeroes = sets.iter().filter(is_zero).chain(movements.iter().filter(is_emptied));
-        *self.recent() = Recent {
-            zeroes: zeroes.map(|effect| (effect.key.clone(), effect.planned_at)).collect(),
+        let mut recent = Recent {
+            zeroes: HashMap::new(),
             listings: listings.iter().map(|listing| listing.planned_at).collect(),
             is_loaded: true,
         };
+        for effect in sets.iter().filter(is_zero).chain(movements.iter().filter(is_emptied)) {
+            recent.note_zero(effect.key.clone(), effect.planned_at);
+        }
+        *self.recent() = recent;
         Ok(())
     }
 
-    /// Notes that a level went to zero.
-    pub(super) fn note_zero(&self, key: String) {
+    /// Notes that a level went to zero; returns when.
+    pub(super) fn note_zero(&self, key: String) -> DateTime<Utc> {
         let now = self.context.clock.now();
-        self.recent().zeroes.insert(key, now);
+        self.recent().note_zero(key, now);
+        now
     }
 
-    /// Takes back a level that was counted: it did not go to zero.
-    pub(super) fn forget_zero(&self, key: &str) {
-        self.recent().zeroes.remove(key);
+    /// Takes back that a level went to zero at this time: it did not. What it did before or after still counts.
+    pub(super) fn forget_zero(&self, key: &str, at: DateTime<Utc>) {
+        self.recent().forget_zero(key, at);
     }
 
     /// Returns how many levels went to zero within the hour.
@@ -113,8 +117,25 @@ impl<'c> GuardHistory<'c> {
 }
 
 impl Recent {
+    fn note_zero(&mut self, key: String, at: DateTime<Utc>) {
+        self.zeroes.entry(key).or_default().push(at);
+    }
+
+    fn forget_zero(&mut self, key: &str, at: DateTime<Utc>) {
+        let Some(times) = self.zeroes.get_mut(key) else { return };
+        if let Some(place) = times.iter().position(|time| *time == at) {
+            times.remove(place);
+        }
+        if times.is_empty() {
+            self.zeroes.remove(key);
+        }
+    }
+
     fn zeroes_since(&mut self, since: DateTime<Utc>) -> usize {
-        self.zeroes.retain(|_, at| *at > since);
+        self.zeroes.retain(|_, times| {
+            times.retain(|at| *at > since);
+            !times.is_empty()
+        });
         self.zeroes.len()
     }
 
@@ -133,11 +154,30 @@ mod tests {
         let at = |minutes: i64| DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
         let mut recent = Recent::default();
         for (key, minutes) in [("stock/a/1", 0), ("stock/b/1", 30), ("stock/a/1", 50)] {
-            recent.zeroes.insert(key.to_owned(), at(minutes));
+            recent.note_zero(key.to_owned(), at(minutes));
         }
         recent.listings = [at(0), at(10), at(70)].into();
         assert_eq!((recent.zeroes_since(at(-1)), recent.listings_since(at(-1))), (2, 3));
         assert_eq!((recent.zeroes_since(at(30)), recent.listings_since(at(10))), (1, 1));
         assert_eq!(recent.zeroes_since(at(50)), 0);
+    }
+
+    #[test]
+    fn a_zero_that_is_taken_back_takes_back_no_other_one_of_its_level() {
+        let at = |minutes: i64| DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
+        let key = "stock/a/1";
+        for (noted, taken_back, left, why) in [
+            (vec![10], 10, 0, "it did not go to zero"),
+            (vec![10, 20], 20, 1, "it went there before"),
+            (vec![10, 20], 10, 1, "it went there later"),
+            (vec![10, 10], 10, 1, "it went there twice at one time"),
+            (vec![10], 20, 1, "that one is not counted"),
+        ] {
+            let mut recent = Recent::default();
+            noted.into_iter().for_each(|minutes| recent.note_zero(key.to_owned(), at(minutes)));
+            recent.forget_zero(key, at(taken_back));
+            recent.forget_zero("stock/b/1", at(taken_back));
+            assert_eq!(recent.zeroes_since(at(0)), left, "{why}");
+        }
     }
 }

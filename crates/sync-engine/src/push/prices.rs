@@ -74,6 +74,9 @@ impl<'c> PricePusher<'c> {
         let Some(product) = &desired.product else {
             return all(self.products.unknown_sku(desired.sku.as_str()).await?);
         };
+        if let Some(shared) = self.products.shared_sku(desired.sku.as_str()).await? {
+            return all(shared);
+        }
         if rows.iter().any(|row| tier_of(row).is_err()) {
             let own = |row: &TierIntent| match tier_of(row) {
                 Err(problem) => Verdict::Failed(invalid(problem)),

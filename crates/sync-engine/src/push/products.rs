@@ -9,11 +9,14 @@ use crate::{
     Error, StoreContext,
     live::put,
     plan::push::{Message, Verdict},
-    pull::{ProductsPull, Pull as _},
+    pull::{ProductsPull, Pull as _, note_shared_skus},
 };
 
 /// The wait of a row whose SKU may still come.
 const UNKNOWN_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The wait of a row whose SKU two products share: a person, or a reading that misses one of them, ends that.
+const SHARED_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Reads products, and mirrors what it reads.
 pub(crate) struct Products<'c> {
@@ -32,16 +35,24 @@ impl<'c> Products<'c> {
         let (store, key) = (&self.context.store, &self.context.key);
         let row = || store.mirror().known(key, Resource::Products, vec![id.as_str().to_owned()]);
         let known = row().await?.get(id.as_str()).copied();
-        let locations = store.mirror().location_ids(key).await?;
+        let locations = store.mirror().location_names(key).await?;
         let pull = ProductsPull::new(self.client.clone(), locations, self.context.page_parameter.clone());
         let fetched = pull.detail(id.as_str()).await?;
         let detail = fetched.detail.clone();
+        if let Some(error) = ProductsPull::doubt(self.context, &fetched, false).await? {
+            // The mirror keeps what it has; its own reading says so on the row.
+            tracing::info!(store = %self.context.key, product = %id, %error, "product not mirrored");
+            return Ok(detail);
+        }
         let _writing = self.context.writing.lock().await;
         let now = row().await?.get(id.as_str()).copied();
         // Another task has mirrored a later reading: that one stays.
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
-            put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
+            let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
+            if op.is_some() {
+                note_shared_skus(&mut tx, vec![id.as_str().to_owned()], self.context.locale).await?;
+            }
             tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
             self.context.note_product(known.as_ref());
@@ -60,9 +71,25 @@ impl<'c> Products<'c> {
         }
     }
 
-    /// Returns the product with a SKU, as far as the mirror knows.
+    /// Returns the only product with a SKU, as far as the mirror knows.
     pub(super) async fn by_sku(&self, sku: &str) -> Result<Option<ProductId>, Error> {
-        Ok(self.context.store.lookups().product_by_sku(&self.context.key, sku.trim()).await?)
+        let mut products = self.of_sku(sku).await?;
+        Ok(if products.len() == 1 { products.pop() } else { None })
+    }
+
+    /// Says whether the mirror has a product with a SKU.
+    pub(super) async fn has_sku(&self, sku: &str) -> Result<bool, Error> {
+        Ok(!self.of_sku(sku).await?.is_empty())
+    }
+
+    /// Returns the verdict for a SKU that more than one product has: nobody knows which of them the ERP means.
+    pub(super) async fn shared_sku(&self, sku: &str) -> Result<Option<Verdict>, Error> {
+        let verdict = |message| Verdict::Waiting(message, SHARED_SKU_RECHECK_INTERVAL);
+        Ok(shared(sku, &self.of_sku(sku).await?).map(verdict))
+    }
+
+    async fn of_sku(&self, sku: &str) -> Result<Vec<ProductId>, Error> {
+        Ok(self.context.store.lookups().products_by_sku(&self.context.key, sku.trim()).await?)
     }
 
     /// Says whether the mirror has all products: a SKU that it does not know is then unknown.
@@ -78,9 +105,12 @@ impl<'c> Products<'c> {
         Ok((!is_coming).then(|| unknown(sku)))
     }
 
-    /// Returns the verdict for a SKU that the mirror does not know: it may come with the first reconciliation, or with
-    /// a product that is being created.
+    /// Returns the verdict for a SKU that names no product alone: it may come with the first reconciliation, or with a
+    /// product that is being created, or two products have it.
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Error> {
+        if let Some(verdict) = self.shared_sku(sku).await? {
+            return Ok(verdict);
+        }
         let never = match self.are_all_mirrored().await? {
             true => self.never_comes(sku).await?,
             false => None,
@@ -93,6 +123,13 @@ impl<'c> Products<'c> {
     pub(super) async fn unknown_sku_of_command(&self, sku: &str) -> Result<Verdict, Error> {
         Ok(in_words_for_a_command(self.unknown_sku(sku).await?, sku))
     }
+}
+
+/// Returns what a row waits for whose SKU these products share.
+fn shared(sku: &str, products: &[ProductId]) -> Option<Message> {
+    let [one, other, ..] = products else { return None };
+    let text = text!("push-shared-sku", sku = sku, one = one.as_str(), other = other.as_str());
+    Some(Message::new("shared_sku", text))
 }
 
 fn unknown(sku: &str) -> Message {
@@ -118,6 +155,18 @@ mod tests {
     use espelho_model::text::{Language, Locale};
 
     use super::*;
+
+    #[test]
+    fn a_sku_of_two_products_names_both_and_a_sku_of_one_is_not_shared() {
+        let products = ["01P", "02P"].map(ProductId::new);
+        assert!(shared("CAN-01", &[]).is_none() && shared("CAN-01", &products[..1]).is_none());
+        let message = shared("CAN-01", &products).unwrap();
+        assert_eq!(message.code, "shared_sku");
+        for locale in Language::ALL.map(Locale::of) {
+            let words = message.text.message(locale);
+            assert!(["CAN-01", "01P", "02P"].iter().all(|part| words.contains(part)), "{words}");
+        }
+    }
 
     #[test]
     fn a_row_with_an_unknown_sku_is_corrected_a_command_is_tried_again_and_one_that_waits_goes_by_itself() {

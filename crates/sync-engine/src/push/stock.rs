@@ -267,8 +267,15 @@ impl<'c> StockPusher<'c> {
         // The level may have waited in the queue, while the mirror went on. A newer intent belongs to a later turn, whose
         // guards have checked it.
         let now = self.context.store.intents().current_level(&self.context.key, level).await?;
-        let Some(level) = &now else { return Ok(Duration::ZERO) };
-        let verdict = self.level(level).await?;
+        let Some(level) = now.first() else { return Ok(Duration::ZERO) };
+        let verdict = match now.len() {
+            1 => self.level(level).await?,
+            // Two products have its SKU; if they no longer do, it is looked at again.
+            _ => {
+                let shared = self.tools.products.shared_sku(level.sku.as_str()).await?;
+                shared.unwrap_or(Verdict::RetryAfter(Duration::ZERO))
+            }
+        };
         self.tools.answers.level(level, &verdict).await?;
         Ok(verdict.retry_after().unwrap_or_default())
     }

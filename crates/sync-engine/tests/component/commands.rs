@@ -33,12 +33,28 @@ async fn a_product_that_is_not_as_it_was_sent_is_said_so_and_not_sent_again() {
     rig.decide(IntentKind::Command, &id, Decision::Retry).await;
     let id = id.parse().unwrap();
     let again = rig.outcome(id, |state| state == "done" || state == "failed").await;
-    assert!(["done", "failed"].contains(&again[0].as_str()), "{again:?}");
+    assert_eq!((again[0].as_str(), rig.writes("/api/products/").len()), ("done", 2), "{again:?}");
     // What is there already is done without a request.
     let name = rig.ask(&format!("SELECT name FROM products WHERE sku = '{sku}'")).await.remove(0);
     let before = rig.writes("/api/products/").len();
     assert_eq!(rig.command("product.update", &sku, &json!({"name": name})).await[0], "done");
     assert_eq!(rig.writes("/api/products/").len(), before);
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_tier_that_is_still_there_is_removed_once_somebody_asks_again() {
+    let mut rig = stage().await;
+    let (sku, data) = wanted(&mut rig, CommandKind::PriceDeleteTier).await;
+    let sent = |rig: &Rig| rig.writes("/prices/").iter().filter(|entry| entry.method == "DELETE").count();
+    rig.fault("DELETE /api/products/{id}/prices", 1, claimed(&json!({})));
+    let answer = rig.command("price.delete_tier", &sku, &data).await;
+    assert_eq!((answer[0].as_str(), answer[1].as_str()), ("failed", "not_as_sent"), "{answer:?}");
+    assert_eq!(sent(&rig), 1, "it is not sent again by itself");
+    let id = rig.ask("SELECT CAST(max(id) AS TEXT) FROM commands").await.remove(0);
+    rig.decide(IntentKind::Command, &id, Decision::Retry).await;
+    let again = rig.outcome(id.parse().unwrap(), |state| state == "done" || state == "failed").await;
+    assert_eq!((again[0].as_str(), sent(&rig)), ("done", 2), "{again:?}");
     rig.stop().await;
 }
 

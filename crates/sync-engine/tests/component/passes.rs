@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use espelho_model::sync::{Resource, RunState, Target};
 use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{Options, ResourceReport, StoreReport, Trouble};
+use serde_json::json;
 
 use crate::support::{Kind, Rig, Setup, on_both_databases, refused_with};
 
@@ -349,6 +350,10 @@ async fn campaigns_that_end_are_read_once_more_and_those_that_vanish_are_gone() 
     let (ending, vanishing) = (create("Acaba"), create("Some"));
     let report = rig.pass_of(Target::Campaigns).await;
     assert_eq!((report.state, rig.live("campaigns").await > 1), (RunState::Complete, true));
+    // It takes a listing between the last reading and its end.
+    let listing = rig.control().listings().active(&rig.key()).remove(0);
+    let joining = json!({"publication_ids": [listing["item_id"]]});
+    rig.truth.post(&format!("/api/seller/discounts/campaigns/{ending}/opt-in"), &joining).await;
     assert!(rig.control().campaigns().set_status(ending, "cancelled"));
     assert!(rig.control().campaigns().set_status(vanishing, "cancelled"));
     rig.fault(&format!("/campaigns/{vanishing}"), None, refused_with(404, "NOT_FOUND"));
@@ -356,6 +361,10 @@ async fn campaigns_that_end_are_read_once_more_and_those_that_vanish_are_gone() 
     assert_eq!((report.state, report.counts.gone), (RunState::Complete, 1), "{report:?}");
     let status = |id: u64| format!("SELECT status FROM campaigns WHERE id = '{id}' AND gone_at IS NULL");
     assert_eq!(rig.ask(&status(ending)).await, ["cancelled"]);
+    let enrolled = format!(
+        "SELECT item_id FROM campaign_listings WHERE campaign_id = '{ending}' AND enrolled AND gone_at IS NULL"
+    );
+    assert_eq!(rig.ask(&enrolled).await, [listing["item_id"].as_str().unwrap()]);
     assert!(rig.ask(&status(vanishing)).await.is_empty());
     // Back again: it is no longer gone.
     rig.control().faults().clear();
@@ -420,7 +429,7 @@ async fn a_dry_run_does_not_read_what_is_read_in_full() {
 
 /// A refusal that names a parameter of the request.
 fn refused_parameter(name: &str) -> Fault {
-    let body = serde_json::json!({
+    let body = json!({
         "success": false, "code": 422, "message_code": "VALIDATION_ERROR", "description": "Campos inválidos.",
         "data": [], "errors": {name: ["não é aceito"]}, "meta": [],
     });

@@ -302,6 +302,32 @@ async fn where_no_test_can_be_asked_for_three_changes_prove_the_silence() {
     rig.stop().await;
 }
 
+// withstands: F050
+#[tokio::test]
+async fn half_of_the_deliveries_that_are_lost_are_told_though_the_others_arrive() {
+    let (mut rig, outside) = receiving().await;
+    // What changed while the work began does not count.
+    rig.pass(Duration::from_secs(120)).await;
+    let lost = || outside.told().webhook.and_then(|news| news.lost).map(|lost| (lost.untold, lost.all));
+    let goods = rig.goods().await;
+    for (number, goods) in goods.iter().cycle().take(10).enumerate() {
+        let order = rig.sell("standard", &goods.sku);
+        if number % 2 == 0 {
+            let data = json!({"store_id": 1, "order_number": order, "status": "paid"});
+            rig.deliver(&outside, "order.created", &data).await;
+        }
+    }
+    rig.until("the sweeps have found the others", async || {
+        outside.told().missed.iter().filter(|event| **event == "order.created").count() >= 5
+    })
+    .await;
+    assert_eq!(lost(), None, "they may be late");
+    rig.until("they are lost", async || lost() == Some((5, 10))).await;
+    rig.pass(Duration::from_secs(600)).await;
+    rig.until("it is over", async || lost().is_none()).await;
+    rig.stop().await;
+}
+
 #[tokio::test]
 async fn a_silence_that_was_proved_stands_over_a_restart_until_a_delivery_comes() {
     let (mut rig, outside) = receiving().await;

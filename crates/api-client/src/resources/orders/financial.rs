@@ -39,7 +39,7 @@ impl OrdersApi<'_> {
     /// As every call; see [`Error`].
     pub async fn financial(self, number: &OrderNumber) -> Result<Read<OrderFinancial>, Error> {
         self.requests
-            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .read_object(&request(number), |payload| parse(payload, self.requests.naive_offset()))
             .await
     }
 }

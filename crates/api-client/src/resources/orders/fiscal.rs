@@ -29,7 +29,7 @@ impl OrdersApi<'_> {
     /// As every call; see [`Error`].
     pub async fn fiscal(self, number: &OrderNumber) -> Result<Read<Vec<FiscalDocument>>, Error> {
         self.requests
-            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .read_object(&request(number), |payload| parse(payload, self.requests.naive_offset()))
             .await
     }
 }

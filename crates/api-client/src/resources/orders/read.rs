@@ -35,15 +35,17 @@ impl OrdersApi<'_> {
     ///
     /// # Errors
     /// As every call; see [`Error`]. [`Error::Unexpected`] for an order that contradicts itself: a status that is no
-    /// text, lines that cannot be read or share an id, or none where it counts some.
+    /// text, a total or lines that cannot be read, lines that share an id, or none where it counts some.
     pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
+        let request = request(number);
         let read = self
             .requests
-            .send(&request(number), |body| {
+            .send(&request, |body| {
                 let (wire, text) = object_payload(body)?;
                 read_order(&wire, text, number, self.requests.naive_offset(), credible::reason_for_doubt)
             })
             .await?;
+        self.requests.note_unreadable(&request, read.unreadable.iter().copied());
         self.note_unknown_words(&read.value);
         Ok(read)
     }

@@ -27,7 +27,7 @@ impl OrdersApi<'_> {
     /// As every call; see [`Error`].
     pub async fn events(self, number: &OrderNumber) -> Result<Read<Vec<OrderEvent>>, Error> {
         self.requests
-            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .read_object(&request(number), |payload| parse(payload, self.requests.naive_offset()))
             .await
     }
 }

@@ -30,7 +30,7 @@ impl OrdersApi<'_> {
     /// As every call; see [`Error`].
     pub async fn tracking(self, number: &OrderNumber) -> Result<Read<OrderTracking>, Error> {
         self.requests
-            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .read_object(&request(number), |payload| parse(payload, self.requests.naive_offset()))
             .await
     }
 }

@@ -102,6 +102,11 @@ pub struct Thumbnail {
     pub resources: Vec<ImageVariation>,
 }
 
+/// Builds the request for one product.
+pub fn request(id: &ProductId) -> ApiRequest {
+    ApiRequest::get(DETAIL, &[id.as_str()])
+}
+
 impl ProductsApi<'_> {
     /// Reads one page of the listing.
     ///
@@ -116,9 +121,9 @@ impl ProductsApi<'_> {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn get(self, id: &ProductId) -> Result<Read<ProductDetail>, Error> {
-        let request = ApiRequest::get(DETAIL, &[id.as_str()]);
+        let request = request(id);
         self.requests
-            .read_with(&request, |payload| parse_product(payload, id, self.requests.naive_offset()))
+            .read_object(&request, |payload| parse_product(payload, id, self.requests.naive_offset()))
             .await
     }
 
@@ -128,7 +133,9 @@ impl ProductsApi<'_> {
     /// As every call; see [`Error`].
     pub async fn prices(self, id: &ProductId) -> Result<Read<Vec<PriceTier>>, Error> {
         let request = ApiRequest::get(PRICES, &[id.as_str()]);
-        self.requests.read_with(&request, |payload| parse_tiers(payload, self.requests.naive_offset())).await
+        self.requests
+            .read_object(&request, |payload| parse_tiers(payload, self.requests.naive_offset()))
+            .await
     }
 
     /// Reads the stock of a product, with its locations.
@@ -138,7 +145,7 @@ impl ProductsApi<'_> {
     pub async fn stock(self, id: &ProductId, sku: Option<&Sku>) -> Result<Read<Stock>, Error> {
         let request = ApiRequest::get(STOCK, &[id.as_str()]);
         self.requests
-            .read_with(&request, |payload| {
+            .read_object(&request, |payload| {
                 let mut read = FieldReader::new(self.requests.naive_offset());
                 let value = read_stock(&mut read, payload, id, sku)?;
                 Ok(Read { value, unreadable: read.into_unreadable() })

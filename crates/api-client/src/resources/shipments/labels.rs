@@ -64,7 +64,7 @@ impl ShipmentsApi<'_> {
     /// As every call; see [`Error`].
     pub async fn labels(self, shipment: &ShipmentId) -> Result<Read<Labels>, Error> {
         self.requests
-            .read_with(&labels_request(shipment), |payload| {
+            .read_object(&labels_request(shipment), |payload| {
                 parse_labels(payload, self.requests.naive_offset())
             })
             .await

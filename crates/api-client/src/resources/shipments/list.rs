@@ -33,7 +33,7 @@ impl ShipmentsApi<'_> {
     pub async fn of_order(self, number: &OrderNumber) -> Result<Read<Vec<Shipment>>, Error> {
         let read = self
             .requests
-            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .read_object(&request(number), |payload| parse(payload, self.requests.naive_offset()))
             .await?;
         let metrics = self.requests.metrics();
         for shipment in &read.value {

@@ -1,5 +1,6 @@
 //! Checks whether the marketplace accepts the token, and the password.
 
+use chrono::{DateTime, Utc};
 use espelho_model::text;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 
@@ -69,8 +70,34 @@ pub(super) async fn password(store: &StoreFacts<'_>) -> Finding {
     match (has_logged_in, store.all.login && !was_refused) {
         (true, _) => Finding::green(text!("doctor-password")),
         (false, true) => judge_login(store.ask(Question::Password).await, store),
-        (false, false) if has_token => Finding::absent(text!("doctor-password-not-asked")),
+        (false, false) if has_token => {
+            let written_at = store.config.password_written_at(&store.all.directory);
+            judge_unasked(last_proof(store).await, written_at, &store.config.password_place())
+        }
         (false, false) => Finding::not_seen(text!("doctor-no-token")),
+    }
+}
+
+/// Returns when a login last proved the password: it obtained the token on record.
+async fn last_proof(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
+    let kept = store.all.store()?.tokens().token(&store.config.key).await.ok()??;
+    let is_ours = kept.username == store.config.username && kept.base_url == store.config.base_url;
+    is_ours.then_some(kept.obtained_at)
+}
+
+/// Judges a password that no login tries now. A token lives on for weeks after the password in the file is wrong: one that
+/// was written since the last login is not proved.
+fn judge_unasked(
+    proved_at: Option<DateTime<Utc>>,
+    written_at: Option<DateTime<Utc>>,
+    place: &str,
+) -> Finding {
+    match (proved_at, written_at) {
+        (Some(proved), Some(written)) if written > proved => {
+            Finding::absent(text!("doctor-password-changed", file = place, changed = written, at = proved))
+        }
+        (Some(proved), _) => Finding::absent(text!("doctor-password-proved", at = proved)),
+        (None, _) => Finding::absent(text!("doctor-password-not-asked")),
     }
 }
 
@@ -112,6 +139,22 @@ mod tests {
         ] {
             let finding = judge_refusal(&refusal(code, is_authentication), "stores/a.toml", "a@1");
             assert_eq!((finding.state, finding.is_authentication), (state, is_authentication), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_password_that_was_written_after_the_last_login_is_not_proved() {
+        let at = |minute: i64| DateTime::from_timestamp(60 * minute, 0);
+        for (proved, written, state, text) in [
+            (at(5), at(4), State::Unknown, "doctor-password-proved"),
+            (at(5), at(5), State::Unknown, "doctor-password-proved"),
+            (at(5), at(6), State::Unknown, "doctor-password-changed"),
+            (at(5), None, State::Unknown, "doctor-password-proved"),
+            (None, at(6), State::Unknown, "doctor-password-not-asked"),
+        ] {
+            let finding = judge_unasked(proved, written, "loja.password");
+            assert_eq!((finding.state, finding.found.id()), (state, text), "{proved:?} {written:?}");
+            assert!(finding.found.has_next() && !finding.is_open);
         }
     }
 

@@ -26,6 +26,7 @@ use crate::{
     cli::{Cli, DoctorArgs, InitArgs},
     config, exit,
     place::{self, Place},
+    unit,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
@@ -61,10 +62,7 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let (code, next) = ended(
-        doctor::run(cli, &DoctorArgs { login: false }).await,
-        Path::new("/run/systemd/system").is_dir(),
-    );
+    let (code, next) = ended(doctor::run(cli, &DoctorArgs { login: false }).await, unit::is_installed());
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code
@@ -72,8 +70,8 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
 
 /// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether
 /// webhooks arrive) is no mistake of the configuration.
-fn ended(doctor: u8, has_systemd: bool) -> (u8, Text) {
-    match (doctor, has_systemd) {
+fn ended(doctor: u8, has_unit: bool) -> (u8, Text) {
+    match (doctor, has_unit) {
         (exit::COMPLETE | exit::PARTIAL, true) => (exit::COMPLETE, text!("init-next-systemd")),
         (exit::COMPLETE | exit::PARTIAL, false) => (exit::COMPLETE, text!("init-next-run")),
         (code, _) => (code, text!("init-next-doctor")),
@@ -182,8 +180,8 @@ mod tests {
 
     #[test]
     fn an_installation_is_ready_though_only_the_running_service_can_show_the_rest() {
-        let of = |code, has_systemd| {
-            let (code, next) = ended(code, has_systemd);
+        let of = |code, has_unit| {
+            let (code, next) = ended(code, has_unit);
             (code, next.id().to_owned())
         };
         assert_eq!(of(exit::COMPLETE, true), (exit::COMPLETE, "init-next-systemd".to_owned()));

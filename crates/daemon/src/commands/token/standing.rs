@@ -19,6 +19,8 @@ pub(super) struct Records {
     pub(super) logins: Vec<PastLogin>,
     /// Since when a running service says that the credential is refused, if one does.
     pub(super) refused: Option<Option<DateTime<Utc>>>,
+    /// When the file with the password was last written.
+    pub(super) written_at: Option<DateTime<Utc>>,
 }
 
 /// The token on record.
@@ -46,6 +48,11 @@ pub(super) enum Password {
         at: DateTime<Utc>,
         reason: LoginReason,
     },
+    /// A login accepted it, and its file was written since.
+    Changed {
+        at: DateTime<Utc>,
+        changed: DateTime<Utc>,
+    },
     /// The service says so.
     Refused {
         since: Option<DateTime<Utc>>,
@@ -69,7 +76,7 @@ impl Standing {
         Self {
             store: config.key.clone(),
             token: token(records.token, &config.username, &config.base_url),
-            password: password(&records.logins, records.refused),
+            password: password(&records.logins, records.refused, records.written_at),
             login_at: allowed_at(records.logins.clone(), now),
             forced_login_at: forced_allowed_at(records.logins, now),
         }
@@ -93,6 +100,9 @@ impl Standing {
                 let reason = Text::new(format!("token-login-{}", reason.as_str()));
                 text!("token-password-accepted", at = at, reason = reason)
             }
+            Password::Changed { at, changed } => {
+                text!("token-password-changed", at = at, changed = changed)
+            }
             Password::Refused { since: Some(since) } => text!("token-password-refused-since", since = since),
             Password::Refused { since: None } => text!("token-password-refused"),
         };
@@ -114,7 +124,7 @@ impl Standing {
         };
         let (password, password_at) = match self.password {
             Password::Unknown => ("unknown", None),
-            Password::Unanswered { at } => ("unknown", Some(at)),
+            Password::Unanswered { at } | Password::Changed { at, .. } => ("unknown", Some(at)),
             Password::Accepted { at, .. } => ("accepted", Some(at)),
             Password::Refused { since } => ("refused", since),
         };
@@ -137,7 +147,11 @@ fn token(kept: Option<KeptToken>, username: &str, base_url: &str) -> Token {
 }
 
 /// Judges the password. A login that succeeded after the service's alarm overrules it: the service clears it later.
-fn password(logins: &[PastLogin], refused: Option<Option<DateTime<Utc>>>) -> Password {
+fn password(
+    logins: &[PastLogin],
+    refused: Option<Option<DateTime<Utc>>>,
+    written_at: Option<DateTime<Utc>>,
+) -> Password {
     let last = logins.iter().rev().find(|(_, reason)| reason != UNSENT);
     let last = match last {
         None => Password::Unknown,
@@ -149,9 +163,17 @@ fn password(logins: &[PastLogin], refused: Option<Option<DateTime<Utc>>>) -> Pas
         }
     };
     match (refused, last) {
-        (Some(Some(since)), Password::Accepted { at, .. }) if at > since => last,
+        (Some(Some(since)), Password::Accepted { at, .. }) if at > since => unless_written(last, written_at),
         (Some(since), _) => Password::Refused { since },
-        (None, last) => last,
+        (None, last) => unless_written(last, written_at),
+    }
+}
+
+/// A login proves the password that was in the file then.
+fn unless_written(last: Password, written_at: Option<DateTime<Utc>>) -> Password {
+    match (last, written_at) {
+        (Password::Accepted { at, .. }, Some(changed)) if changed > at => Password::Changed { at, changed },
+        (last, _) => last,
     }
 }
 
@@ -183,9 +205,14 @@ mod tests {
         ] {
             let logins: Vec<PastLogin> =
                 logins.iter().map(|(minute, reason)| (at(*minute), (*reason).to_owned())).collect();
-            let judged = password(&logins, alarm.map(|since: Option<i64>| since.map(at)));
+            let judged = password(&logins, alarm.map(|since: Option<i64>| since.map(at)), Some(at(0)));
             assert_eq!(judged, expected, "{logins:?} {alarm:?}");
         }
+        let logins = [(at(5), "first".to_owned())];
+        let changed = Password::Changed { at: at(5), changed: at(6) };
+        assert_eq!(password(&logins, None, Some(at(6))), changed);
+        assert_eq!(password(&logins, None, None), accepted(5, LoginReason::First));
+        assert_eq!(password(&logins, Some(Some(at(7))), Some(at(6))), refused(Some(7)));
     }
 
     #[test]
@@ -214,6 +241,7 @@ mod tests {
         let reasons = [LoginReason::First, LoginReason::Renewal, LoginReason::Forced];
         let mut passwords = vec![Password::Unknown, Password::Unanswered { at: at(1) }];
         passwords.extend(reasons.map(|reason| Password::Accepted { at: at(1), reason }));
+        passwords.push(Password::Changed { at: at(1), changed: at(2) });
         passwords.extend([None, Some(at(1))].map(|since| Password::Refused { since }));
         for (token, password) in
             tokens.into_iter().flat_map(|token| passwords.iter().map(move |p| (token, *p)))

@@ -44,10 +44,10 @@ pub(in super::super) async fn act(
     reader: Reader,
     body: String,
 ) -> Result<Response, Response> {
-    let refused = |status, said: &Text| {
-        let wrong = Some(said);
-        answer(status, page::login("/", wrong, &reader), &headers)
-    };
+    let asked = asked_by(&body);
+    // A login leads back to the question, and only its answer does something.
+    let question = page::question_address(&asked);
+    let refused = |status, said: &Text| answer(status, page::login(&question, Some(said), &reader), &headers);
     let Some(session) = &reader.session else {
         return Err(refused(StatusCode::UNAUTHORIZED, &text!("page-act-login")));
     };
@@ -61,19 +61,6 @@ pub(in super::super) async fn act(
     if !session.role.may_act() || operator.is_none_or(|operator| !operator.role.may_act()) {
         return Err(refused(StatusCode::FORBIDDEN, &text!("page-act-not-allowed")));
     }
-    let asked = Asked {
-        act: query_value(&body, "act").unwrap_or_default(),
-        causa: query_value(&body, "causa").unwrap_or_default(),
-        store: query_value(&body, "store").unwrap_or_default(),
-        entity: query_value(&body, "entity").unwrap_or_default(),
-        key: query_value(&body, "key").unwrap_or_default(),
-        event: query_value(&body, "event").unwrap_or_default(),
-        delivery: query_value(&body, "delivery").unwrap_or_default(),
-        only: query_value(&body, "only").unwrap_or_default(),
-        minutes: query_value(&body, "minutes").unwrap_or_default(),
-        state: query_value(&body, "state").unwrap_or_default(),
-        seen: query_value(&body, "seen").unwrap_or_default(),
-    };
     let Some(act) = Act::read(&asked, &state.shown_stores()) else {
         return Ok(answer(StatusCode::NOT_FOUND, page::no_such_page(&reader), &headers));
     };
@@ -92,6 +79,24 @@ pub(in super::super) async fn act(
             answer(StatusCode::CONFLICT, page::confirm(&asked, &act, &preview, &reader), &headers)
         }
     })
+}
+
+/// Returns what a form asks for.
+fn asked_by(body: &str) -> Asked {
+    let value = |name| query_value(body, name).unwrap_or_default();
+    Asked {
+        act: value("act"),
+        causa: value("causa"),
+        store: value("store"),
+        entity: value("entity"),
+        key: value("key"),
+        event: value("event"),
+        delivery: value("delivery"),
+        only: value("only"),
+        minutes: value("minutes"),
+        state: value("state"),
+        seen: value("seen"),
+    }
 }
 
 /// `GET /acoes`: what was done.
@@ -183,6 +188,25 @@ fn own_path(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_leads_back_to_the_question_whose_answer_came_without_a_session() {
+        for (form, expected) in [
+            (
+                "act=release&causa=price_jump&store=loja-1&state=held&seen=2026-11-27&csrf=old",
+                "/acao?act=release&causa=price_jump&store=loja-1&state=held",
+            ),
+            (
+                "act=retry&entity=stock&key=A%2F1%26x%23&store=loja-1",
+                "/acao?act=retry&store=loja-1&entity=stock&key=A%2F1%26x%23",
+            ),
+            ("act=%2F%2Fevil.example%0d%0a", "/acao?act=%2F%2Fevil.example%0D%0A"),
+            ("", "/"),
+        ] {
+            let question = page::question_address(&asked_by(form));
+            assert_eq!((question.as_str(), own_path(&question)), (expected, expected));
+        }
+    }
 
     #[test]
     fn a_login_leads_to_a_page_of_this_service_alone() {

@@ -271,6 +271,7 @@ fn knowledge(key: &str) -> Knowledge {
         changes: Vec::new(),
         intent: None,
         events: vec![Event { at: at(0), what: moved }, Event { at: at(1), what: taken }],
+        test_heard_at: None,
         waiting: Vec::new(),
     }
 }

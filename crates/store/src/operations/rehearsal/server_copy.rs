@@ -3,7 +3,7 @@
 //! The server copies a database by itself only while nobody else is connected to it. Else `pg_dump` reads it, and
 //! `pg_restore` fills an empty one.
 
-use std::{process::Stdio, sync::Arc};
+use std::{process::Stdio, sync::Arc, time::Duration};
 
 use espelho_model::Clock;
 use percent_encoding::percent_decode_str;
@@ -34,6 +34,10 @@ pub(crate) const IS_THERE: &str = "SELECT count(*) FROM pg_database WHERE datnam
 pub(crate) const END_SESSIONS: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
     WHERE datname = $1 AND pid <> pg_backend_pid()";
 pub(crate) const SIZE: &str = "SELECT pg_database_size(current_database())";
+
+/// How often the sessions of the database are looked at: the one that has read it before ends a moment after it is closed.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// A copy that is to be made, and removed by [`ServerCopy::remove`].
 pub(super) struct ServerCopy {
@@ -71,7 +75,7 @@ impl ServerCopy {
 
     /// Makes the copy, and opens it without migrating it.
     pub(super) async fn open(&self, clock: &Arc<dyn Clock>) -> Result<(CopyWay, Store), Error> {
-        let way = match self.by_template().await? {
+        let way = match self.by_template(clock.as_ref()).await? {
             true => CopyWay::Template,
             false => {
                 self.by_dump().await?;
@@ -83,9 +87,14 @@ impl ServerCopy {
     }
 
     /// Has the server copy the database; `false` if it does not.
-    async fn by_template(&self) -> Result<bool, Error> {
-        if self.count(SESSIONS, &self.original).await? > 0 {
-            return Ok(false);
+    async fn by_template(&self, clock: &dyn Clock) -> Result<bool, Error> {
+        let mut looks = 0;
+        while self.count(SESSIONS, &self.original).await? > 0 {
+            looks += 1;
+            if looks == LOOKS {
+                return Ok(false);
+            }
+            clock.sleep(BETWEEN_LOOKS).await;
         }
         let sql = format!("CREATE DATABASE {} TEMPLATE {}", self.name, quoted(&self.original));
         match self.session.execute_alone("copy the database", sql).await {

@@ -72,6 +72,22 @@ pub(crate) async fn a_row_that_is_mended_is_told_no_more(world: &World) {
     assert_eq!(told(world, "minha-loja", Resource::Orders).await, many[..1]);
 }
 
+pub(crate) async fn rows_that_failed_with_a_code_are_told_with_the_time_of_their_last_failure(world: &World) {
+    let (lease, orders) = (world.lease().await, Resource::Orders);
+    note(world, &lease, orders, &[failure("1", "unexpected"), failure("2", "unexpected")]).await;
+    note(world, &lease, orders, &[failure("3", "http_500"), failure("4", "unexpected")]).await;
+    note(world, &lease, Resource::Products, &[failure("1", "unexpected")]).await;
+    let first = espelho_model::Clock::now(&*world.clock);
+    world.clock.advance(std::time::Duration::from_secs(60));
+    note(world, &lease, orders, &[failure("2", "unexpected")]).await;
+    let last = espelho_model::Clock::now(&*world.clock);
+    let keys = ["1", "2", "3", "5"].map(str::to_owned).to_vec();
+    let mirror = world.store.mirror();
+    let mut failed = mirror.failed_at(&minha_loja(), orders, "unexpected", keys).await.unwrap();
+    failed.sort();
+    assert_eq!(failed, [("1".to_owned(), first), ("2".to_owned(), last)]);
+}
+
 pub(crate) async fn failures_of_other_resources_and_stores_are_left_alone(world: &World) {
     let (mine, yours) = (world.lease().await, world.lease_of(&store_key("outra")).await);
     for lease in [&mine, &yours] {

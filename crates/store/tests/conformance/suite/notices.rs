@@ -233,9 +233,10 @@ pub(crate) async fn alarms_of_other_processes_are_read_while_they_live(world: &W
     let alarms = world.store.alarms();
     alarms.beat(&service("a"), &[alarm("late", Some("loja-1"))]).await.unwrap();
     alarms.beat(&service("b"), &[alarm("disk_full", None), alarm("late", Some("loja-2"))]).await.unwrap();
+    let of_b = |alarm| espelho_store::PeerAlarm { instance: "b".to_owned(), alarm };
     assert_eq!(
         alarms.of_others("a").await.unwrap(),
-        [alarm("disk_full", None), alarm("late", Some("loja-2"))]
+        [of_b(alarm("disk_full", None)), of_b(alarm("late", Some("loja-2")))]
     );
     alarms.end_service("b").await.unwrap();
     assert_eq!(alarms.of_others("a").await.unwrap(), []);

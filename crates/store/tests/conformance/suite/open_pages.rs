@@ -294,17 +294,27 @@ pub(crate) async fn a_level_is_read_again_while_it_is_wanted_as_it_was(world: &W
     write(5).await;
     let (intents, key) = (world.store.intents(), minha_loja());
     let level = intents.open_stock_page(&key, None).await.unwrap().remove(0);
-    assert_eq!(intents.current_level(&key, &level).await.unwrap().as_ref(), Some(&level));
+    assert_eq!(intents.current_level(&key, &level).await.unwrap(), std::slice::from_ref(&level));
     insert(
         world,
         "INSERT INTO products (store, id, sku, raw, listing_hash, content_hash, mirrored_at) \
          VALUES ('minha-loja', 'P', 'A', '{}', 0, 0, '2026-01-01T00:00:00.000000Z')",
     )
     .await;
-    let now = intents.current_level(&key, &level).await.unwrap().unwrap();
+    let now = intents.current_level(&key, &level).await.unwrap().remove(0);
     assert!(level.product.is_none() && now.product.is_some(), "the mirror went on");
     write(7).await;
-    assert_eq!(intents.current_level(&key, &level).await.unwrap(), None);
+    assert!(intents.current_level(&key, &level).await.unwrap().is_empty());
+    let level = intents.open_stock_page(&key, None).await.unwrap().remove(0);
+    insert(
+        world,
+        "INSERT INTO products (store, id, sku, raw, listing_hash, content_hash, mirrored_at) \
+         VALUES ('minha-loja', 'Q', 'A', '{}', 0, 0, '2026-01-01T00:00:00.000000Z')",
+    )
+    .await;
+    assert_eq!(intents.current_level(&key, &level).await.unwrap().len(), 2, "two products have its SKU");
+    let products = world.store.lookups().products_by_sku(&key, "A").await.unwrap();
+    assert_eq!(products, ["P", "Q"].map(espelho_model::ProductId::new));
 }
 
 pub(crate) async fn a_group_of_rows_in_trouble_has_the_key_the_words_and_the_step_of_one_row(world: &World) {

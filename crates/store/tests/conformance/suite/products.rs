@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use espelho_model::{LocationId, ProductId, product::Product};
-use espelho_store::Op;
+use espelho_model::{LocationId, ProductId, Sku, product::Product, sync::Resource};
+use espelho_store::{Failure, Op, SharedSku};
 
 use crate::{
     examples::{bare_product, level, location, product, tier},
@@ -194,6 +194,8 @@ pub(crate) async fn locations_are_mirrored_and_listed(world: &World) {
     assert_eq!(first.nulls(), ["gone_at"]);
     assert_eq!((first.get("allows_pickup"), first.get("allows_production")), (Some("1"), Some("0")));
     assert!(world.store.mirror().location_ids(&store_key("outra")).await.unwrap().is_empty());
+    let named = world.store.mirror().location_names(&minha_loja()).await.unwrap();
+    assert!(ids.len() == named.len() && ids.iter().all(|id| named.contains_key(id)), "{named:?}");
 }
 
 pub(crate) async fn of_locations_with_one_id_the_last_is_kept(world: &World) {
@@ -203,4 +205,46 @@ pub(crate) async fn of_locations_with_one_id_the_last_is_kept(world: &World) {
     tx.mirror().write_locations(names.map(|name| location("L-1", name)).to_vec()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(only(world, "stock_locations").await.get("name"), Some("Galpão"));
+}
+
+pub(crate) async fn products_that_share_a_sku_are_told_until_they_no_longer_do(world: &World) {
+    let lease = world.lease().await;
+    let of = |id: &str, sku: &str| Product { sku: Some(Sku::new(sku)), ..product(id, "Camisa") };
+    let written = vec![of("P-1", "A"), of("P-2", "A"), of("P-3", "B")];
+    world.write_products(&lease, Op::Insert, written).await;
+    let shared = async |ids: &[&str]| {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let shared = tx.mirror().shared_skus(ids).await.unwrap();
+        tx.commit().await.unwrap();
+        shared
+    };
+    let expected = SharedSku { sku: "A".into(), products: ["P-1", "P-2"].map(ProductId::new) };
+    assert_eq!(shared(&["P-1", "P-3"]).await, [expected]);
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let failure = |code: &str, key: &str| Failure {
+        key: key.into(),
+        code: code.into(),
+        error: "e".into(),
+        hint: "h".into(),
+        message: None,
+    };
+    let failures = [failure("shared_sku", "P-1"), failure("unexpected", "P-3")];
+    tx.failures().note_failures(Resource::Products, &failures).await.unwrap();
+    let read = ["P-1", "P-3"].map(String::from).to_vec();
+    tx.failures().clear_failures(Resource::Products, read).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(
+        only(world, "sync_failures").await.get("code"),
+        Some("shared_sku"),
+        "a reading does not end it"
+    );
+    let failed = world.store.mirror().failures(&minha_loja(), Resource::Products).await.unwrap();
+    assert!(failed.is_empty(), "the product is mirrored");
+    world.write_products(&lease, Op::Update, vec![of("P-2", "C")]).await;
+    assert!(shared(&["P-2"]).await.is_empty());
+    assert!(world.tables.all("sync_failures").await.is_empty());
+    let known =
+        world.store.mirror().known(&minha_loja(), Resource::Products, vec!["P-1".into()]).await.unwrap();
+    assert_eq!(known["P-1"].content_hash.as_i64(), 0, "its levels are written again");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_model::sync::Counts;
+use espelho_model::{Clock as _, sync::Counts};
 use espelho_store::{Error, RunResult};
 
 use crate::world::{World, minha_loja, store_key};
@@ -56,6 +56,15 @@ pub(crate) async fn a_run_that_was_killed_is_interrupted_by_the_next(world: &Wor
     let states = world.store.runs().last_run_states(&minha_loja()).await.unwrap();
     assert_eq!(states, ["running", "interrupted", "complete"]);
     let runs = world.tables.all("sync_runs").await;
+    let ended = async |since| {
+        let runs = world.store.runs().ended_since(since).await.unwrap();
+        runs.into_iter().map(|run| (run.store, run.state)).collect::<Vec<_>>()
+    };
+    let now = world.clock.now();
+    let of = |state: &str| ("minha-loja".to_owned(), state.to_owned());
+    assert_eq!(ended(now - chrono::TimeDelta::hours(1)).await, [of("complete"), of("interrupted")]);
+    assert_eq!(ended(now).await, [of("interrupted")]);
+    assert_eq!(ended(now + chrono::TimeDelta::seconds(1)).await, []);
     let killed = runs.iter().find(|run| run.get("state") == Some("interrupted")).unwrap();
     assert_eq!(killed.get("started_at"), Some("2026-11-27T06:30:00.123456Z"));
     assert_eq!(killed.get("finished_at"), Some("2026-11-27T06:31:00.123456Z"));

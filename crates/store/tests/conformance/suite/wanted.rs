@@ -240,3 +240,62 @@ pub(crate) async fn a_word_that_is_no_state_leaves_no_row_unseen(world: &World) 
         "nothing is carried out again"
     );
 }
+
+/// The outcome of the commands, in their order.
+const OUTCOMES: &str = "SELECT state || ' ' || COALESCE(error_code, '-') || ' ' || \
+    CASE WHEN said IS NULL AND result IS NULL AND done_at IS NULL THEN 'nothing' ELSE 'an outcome' END FROM commands ORDER BY id";
+
+pub(crate) async fn a_new_command_has_no_outcome_whatever_its_insert_says(world: &World) {
+    for (columns, values) in [
+        ("done_at", "'2026-01-01T00:00:00.000000Z'"),
+        ("said", "'{}'"),
+        ("result", "'{}'"),
+        (
+            "state, done_at, updated_at",
+            "'done', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'",
+        ),
+        ("state, created_at", "'done', '2020-01-01T00:00:00.000000Z'"),
+        (
+            "state, created_at, updated_at",
+            "'feito', '2020-01-01T00:00:00.000000Z', '2020-01-01T00:00:00.000000Z'",
+        ),
+    ] {
+        let sql = format!(
+            "INSERT INTO commands (store, kind, {columns}) VALUES ('minha-loja', 'webhook.test', {values})"
+        );
+        world.tables.execute(&sql).await;
+    }
+    assert_eq!(world.tables.list(OUTCOMES).await, ["new - nothing"; 6]);
+}
+
+/// The data alone is put back into a database with triggers, as `pg_restore --data-only` does.
+pub(crate) async fn a_command_that_comes_back_from_a_backup_does_not_begin_anew(world: &World) {
+    let states = ["waiting", "sending", "done", "failed", "held", "doubtful", "ignored", "superseded", "new"];
+    for (id, state) in (1..).zip(states) {
+        let done_at = if state == "done" { "'2020-01-01T00:00:02.000000Z'" } else { "NULL" };
+        let sql = format!(
+            "INSERT INTO commands (id, store, kind, key, state, error_code, created_at, updated_at, done_at) \
+             VALUES ({id}, 'minha-loja', 'order.notes', '1', '{state}', 'x', '2020-01-01T00:00:00.000000Z', \
+             '2020-01-01T00:00:02.000000Z', {done_at})"
+        );
+        world.tables.execute(&sql).await;
+    }
+    let expected = states.map(|state| match state {
+        "new" => "new - nothing".to_owned(),
+        "done" => "done x an outcome".to_owned(),
+        state => format!("{state} x nothing"),
+    });
+    assert_eq!(world.tables.list(OUTCOMES).await, expected);
+}
+
+pub(crate) async fn what_the_policy_of_the_version_before_holds_stays_held(world: &World) {
+    let held = "INSERT INTO commands (store, kind, key, state, error_code, error, hint, updated_at) \
+                VALUES ('minha-loja', 'campaign.opt_in', '1', 'held', 'policy_dry', 'e', 'h', '2026-01-01T00:00:00.000000Z')";
+    world.tables.execute(held).await;
+    world.tables.execute(&held.replace("policy_dry", "zero_stock")).await;
+    world.tables.execute(&held.replace("campaign.opt_in", "order.status")).await;
+    assert_eq!(
+        world.tables.list(OUTCOMES).await,
+        ["held policy_dry nothing", "new - nothing", "new - nothing"]
+    );
+}

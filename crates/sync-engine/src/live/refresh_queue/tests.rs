@@ -79,6 +79,16 @@ fn a_queue_is_busy_before_it_is_crowded() {
 }
 
 #[test]
+fn what_is_read_again_after_minutes_crowds_no_sweep() {
+    let clock = TestClock::default();
+    let queue = RefreshQueue::new(&clock);
+    queue.push_later(seconds(60), (0..CROWDED).map(|number| (order(number), swept())));
+    assert!(!queue.is_busy() && !queue.is_crowded() && queue.has_room());
+    clock.advance(seconds(60));
+    assert!(queue.is_busy() && queue.is_crowded() && !queue.has_room());
+}
+
+#[test]
 fn a_run_is_over_when_its_listing_was_answered_and_all_that_it_queued_was_read() {
     let clock = TestClock::default();
     let queue = RefreshQueue::new(&clock);

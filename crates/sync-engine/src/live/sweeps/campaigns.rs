@@ -10,7 +10,7 @@ use crate::{Error, StoreContext, live::signals::Signals, plan::gone::LostListing
 pub(super) struct CampaignSweep<'c> {
     context: &'c StoreContext,
     signals: &'c Signals,
-    /// Campaigns that have ended: they no longer change.
+    /// Campaigns that were read once more since they ended: they no longer change.
     ended: HashSet<String>,
     /// The listings that the last sweep missed and did not believe to be gone.
     lost: LostListings,

@@ -13,9 +13,21 @@ use crate::{
         refresh_queue::RefreshQueue,
         row_writer::{RowWriter, SETTLED},
     },
-    plan::refresh_request::{Entity, RefreshRequest},
-    plan::{listed::is_already_mirrored, page::plan_page},
+    plan::refresh_request::{Entity, RefreshRequest, Urgency},
+    plan::{
+        listed::is_already_mirrored,
+        page::plan_page,
+        unbelieved_orders::{CODE, due_again},
+    },
 };
+
+/// The rows of a page that are listed differently.
+struct Changed {
+    /// What the mirror does not know yet.
+    news: Vec<ListedRow>,
+    /// Orders whose details were not believed.
+    again: Vec<ListedRow>,
+}
 
 /// What compares listed rows with the mirror.
 pub(super) struct ChangedRows<'c> {
@@ -31,35 +43,53 @@ impl<'c> ChangedRows<'c> {
         Self { context, queue, rows: RowWriter::new(context), denials: Denials::new(context) }
     }
 
-    /// Queues the rows that are listed differently; returns them.
+    /// Queues the rows that are listed differently; returns those that are news.
     pub(super) async fn queue(
         &self,
         resource: Resource,
         rows: Vec<ListedRow>,
     ) -> Result<Vec<(String, ContentHash)>, Error> {
-        let changed = self.changed(resource, rows).await?;
-        let found = changed.iter().map(|row| (row.key.clone(), row.hash)).collect();
-        self.queue.push_swept(changed.into_iter().map(|row| request_of(resource, row)));
+        let Changed { news, again } = self.changed(resource, rows).await?;
+        let found = news.iter().map(|row| (row.key.clone(), row.hash)).collect();
+        let news = news.into_iter().map(|row| request_of(resource, Urgency::Found, row));
+        let again = again.into_iter().map(|row| request_of(resource, Urgency::Swept, row));
+        self.queue.push_swept(news.chain(again));
         Ok(found)
     }
 
-    async fn changed(&self, resource: Resource, rows: Vec<ListedRow>) -> Result<Vec<ListedRow>, StoreError> {
+    async fn changed(&self, resource: Resource, rows: Vec<ListedRow>) -> Result<Changed, StoreError> {
         let (store, key) = (&self.context.store, &self.context.key);
         let keys = || rows.iter().map(|row| row.key.clone()).collect();
         let known = store.mirror().known(key, resource, keys()).await?;
         self.denials.clear_listed(resource, keys()).await?;
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         changed.retain(|row| !self.context.being_read.has(resource, row));
+        let mut again = Vec::new();
         if !changed.is_empty() {
-            // Rows that failed lately are left to the complete reconciliation.
+            // Rows that failed lately are left to the complete reconciliation, except orders that were not believed.
             let failed = store.mirror().failures(key, resource).await?;
             let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
-            changed.retain(|row| !failed.contains(&row.key));
+            (again, changed) = changed.into_iter().partition(|row| failed.contains(&row.key));
         }
         match resource {
-            Resource::Orders => self.without_mirrored(changed, &known).await,
-            Resource::Products => Ok(changed),
+            Resource::Orders => Ok(Changed {
+                again: self.not_believed(again).await?,
+                news: self.without_mirrored(changed, &known).await?,
+            }),
+            Resource::Products => Ok(Changed { news: changed, again: Vec::new() }),
         }
+    }
+
+    /// Keeps the failed orders that are read again now: their details were not believed.
+    async fn not_believed(&self, mut failed: Vec<ListedRow>) -> Result<Vec<ListedRow>, StoreError> {
+        // The queue repeats those itself.
+        failed.retain(|row| !self.queue.is_waiting(&Entity::of_row(Resource::Orders, row.key.as_str())));
+        let keys = failed.iter().map(|row| row.key.clone()).collect();
+        let mirror = self.context.store.mirror();
+        let failed_at = mirror.failed_at(&self.context.key, Resource::Orders, CODE, keys).await?;
+        let due = due_again(failed_at, self.context.clock.now());
+        failed.retain(|row| due.contains(&row.key));
+        Ok(failed)
     }
 
     /// Leaves out orders that were read since they were last listed, and whose row matches what was read: their rows
@@ -92,13 +122,16 @@ fn is_settled(row: &ListedRow, known: &HashMap<String, Known>) -> bool {
 }
 
 /// Returns the request for a row that is listed differently.
-fn request_of(resource: Resource, row: ListedRow) -> (Entity, RefreshRequest) {
+fn request_of(resource: Resource, urgency: Urgency, row: ListedRow) -> (Entity, RefreshRequest) {
     let request = match resource {
-        Resource::Orders => RefreshRequest::found([Subresource::Order]),
-        Resource::Products => RefreshRequest::found([]),
+        Resource::Orders => RefreshRequest::swept([Subresource::Order]),
+        Resource::Products => RefreshRequest::default(),
     };
     let (listing_hash, has_listed_status) = (Some(row.hash), row.has_status);
-    (Entity::of_row(resource, row.key), RefreshRequest { listing_hash, has_listed_status, ..request })
+    (
+        Entity::of_row(resource, row.key),
+        RefreshRequest { urgency, listing_hash, has_listed_status, ..request },
+    )
 }
 
 #[cfg(test)]
@@ -106,7 +139,6 @@ mod tests {
     use espelho_model::OrderNumber;
 
     use super::*;
-    use crate::plan::refresh_request::Urgency;
 
     fn row(key: &str) -> ListedRow {
         ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into(), has_status: true }
@@ -115,14 +147,16 @@ mod tests {
     #[test]
     fn a_row_that_is_listed_differently_is_requested_with_its_fingerprint() {
         for resource in [Resource::Orders, Resource::Products] {
-            let (entity, request) = request_of(resource, row("7"));
-            assert_eq!(entity.row(), (resource, "7"));
-            assert_eq!(
-                (request.urgency, request.listing_hash, request.has_listed_status),
-                (Urgency::Found, Some(ContentHash::from_i64(9)), true)
-            );
-            let wants_order = request.subresources.contains(&Subresource::Order);
-            assert_eq!(wants_order, entity == Entity::Order(OrderNumber::new("7")));
+            for urgency in [Urgency::Found, Urgency::Swept] {
+                let (entity, request) = request_of(resource, urgency, row("7"));
+                assert_eq!(entity.row(), (resource, "7"));
+                assert_eq!(
+                    (request.urgency, request.listing_hash, request.has_listed_status),
+                    (urgency, Some(ContentHash::from_i64(9)), true)
+                );
+                let wants_order = request.subresources.contains(&Subresource::Order);
+                assert_eq!(wants_order, entity == Entity::Order(OrderNumber::new("7")));
+            }
         }
     }
 

@@ -111,6 +111,7 @@ impl<'c> Sweeps<'c> {
                 }
                 () = signals.recovered() => wake(&mut schedule, signals.take_woken(), clock.monotonic()),
                 () = gap.notified() => {
+                    self.sources.watch.note_refused();
                     let at = after_gap.due(clock.monotonic());
                     tracing::info!(store = %context.key, "deliveries were refused; sweeping for what they reported");
                     wake(&mut schedule, [Sweep::NewOrders, Sweep::OpenOrders], at);

@@ -1,7 +1,7 @@
 //! Sweeps the least recently read products: their listing does not show stock and prices. Walks the whole listing if a
 //! delivery named an unknown product.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use espelho_api_client::{Error as ApiError, limit::Lane};
 use espelho_model::sync::Resource;
@@ -54,7 +54,7 @@ impl<'c> ProductSweep<'c> {
 
     async fn walk(&self, changed: &ChangedRows<'_>) -> Result<(), Error> {
         let client = self.context.client.in_lane(Lane::Poll);
-        let mut pull = ProductsPull::new(client, Vec::new(), self.context.page_parameter.clone());
+        let mut pull = ProductsPull::new(client, HashMap::new(), self.context.page_parameter.clone());
         let mut page = 1;
         while page <= MOST_PAGES && !self.context.stop.is_cancelled() {
             let listing = match pull.list(page).await {

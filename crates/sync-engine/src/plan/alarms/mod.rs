@@ -19,7 +19,7 @@ pub use rules::decide;
 pub use seen::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
     DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen,
-    SweepSeen, WebhookSeen, WebhookSilence,
+    SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
 };
 
 /// Declares the codes with their words, once.
@@ -106,6 +106,34 @@ codes! {
     Paused = "paused",
     /// Messages about alarms do not go out by a channel.
     NoticeFailed = "notice_failed",
+}
+
+impl Code {
+    /// Returns the code of a word; `None` for one that only another version knows.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == word)
+    }
+
+    /// Tells whether its words are about one machine: its clock, its disk, its network. Where several machines share a
+    /// database, readers elsewhere must be told which one.
+    pub fn is_about_machine(self) -> bool {
+        matches!(
+            self,
+            Self::DiskFull
+                | Self::DatabaseBusy
+                | Self::DatabaseUnreachable
+                | Self::DatabaseReadOnly
+                | Self::DatabaseReplaced
+                | Self::ClockWrong
+                | Self::MarketplaceUnreachable
+                | Self::NoticeFailed
+        )
+    }
+
+    /// Tells whether its cause is the address of a marketplace.
+    pub fn is_about_marketplace(self) -> bool {
+        matches!(self, Self::MarketplaceUnreachable | Self::MarketplaceErrors | Self::Throttled)
+    }
 }
 
 impl fmt::Display for Code {

@@ -12,7 +12,7 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
-    Owner, ServiceSeen, Severity, State, StoreSeen, Verdict, paused, rows,
+    Owner, ServiceSeen, Severity, State, StoreSeen, UnreadableSeen, Verdict, WebhookSeen, paused, rows,
 };
 
 /// Trouble with a marketplace that ends sooner raises no alarm.
@@ -61,6 +61,7 @@ pub fn decide(seen: &Observations) -> Verdict {
         if runs {
             alarms.extend(access(store, seen.at));
             alarms.extend(webhook(store, seen.at));
+            alarms.extend(unreadable(store));
             // A cause that is down explains why its stores are late: one cause, one alarm.
             if seen.database.is_none() && store.contact.is_none() && store.credential.is_none() {
                 alarms.extend(late(store, seen.at));
@@ -233,6 +234,22 @@ fn contact_code(kind: ContactKind) -> Code {
     }
 }
 
+/// Returns the alarm of values that cannot be read: the mirror has NULL for them.
+fn unreadable(store: &StoreSeen) -> Option<Alarm> {
+    let since = store.unreadable.iter().map(|field| field.since).min()?;
+    let values = store.unreadable.iter().map(|field| field.values).sum::<u64>();
+    let name = |of: &UnreadableSeen| format!("{} ({}: {})", of.field, of.route, of.values);
+    let named = store.unreadable.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+    let text = text!(
+        "alarm-marketplace-unreadable-values",
+        store = store.key.as_str(),
+        count = values,
+        fields = named
+    );
+    let alarm = alarm(Code::MarketplaceErrors, Severity::Warning, Some(&store.key), Some(since), text);
+    Some(Alarm { cause: "unreadable_values".to_owned(), count: values, ..alarm })
+}
+
 /// Returns the alarms of the credential, its abilities, its token, and the store's owner.
 fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let (key, name) = (Some(&store.key), store.key.to_string());
@@ -285,14 +302,25 @@ fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
         return failing(Code::WebhooksUnverified, None, text);
     }
     // A marketplace that is down delivers nothing.
-    let silence = webhook.silence.as_ref().filter(|_| store.contact.is_none())?;
-    if paused::keeps_deliveries(store, at) {
+    if store.contact.is_some() || paused::keeps_deliveries(store, at) {
         return None;
     }
+    let Some(silence) = &webhook.silence else { return lost_deliveries(store, webhook, at) };
     let (missed, address) = (silence.missed, silence.address.as_str());
     let text = text!("alarm-webhooks-missing", store = name.as_str(), missed = missed, address = address);
     let alarm = failing(Code::WebhooksMissing, Some(silence.since), text)?;
     Some(Alarm { count: missed.max(1), ..alarm })
+}
+
+/// Returns the alarm of deliveries of which some are lost. While the inbox is behind, what waits in it may tell of the
+/// changes.
+fn lost_deliveries(store: &StoreSeen, webhook: &WebhookSeen, at: DateTime<Utc>) -> Option<Alarm> {
+    let is_behind = store.inbox.is_some_and(|(_, oldest)| lasts(at, oldest, INBOX));
+    let lost = webhook.lost.filter(|_| !is_behind)?;
+    let name = store.key.as_str();
+    let text = text!("alarm-webhooks-some-missing", store = name, untold = lost.untold, all = lost.all);
+    let alarm = alarm(Code::WebhooksMissing, Severity::Warning, Some(&store.key), Some(lost.since), text);
+    Some(Alarm { count: lost.untold, ..alarm })
 }
 
 /// Returns the alarm of late work: one for each store, for the worst of it.

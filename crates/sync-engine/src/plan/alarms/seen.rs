@@ -5,6 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
 
+use crate::plan::untold_changes::LostDeliveries;
+
 /// Everything that [`decide`](super::decide) reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
@@ -125,6 +127,8 @@ pub struct StoreSeen {
     pub contact: Option<ContactTrouble>,
     /// The routes that fail while others work.
     pub failing_routes: Option<ContactTrouble>,
+    /// The fields of which the marketplace sends values that cannot be read, those with the most first.
+    pub unreadable: Vec<UnreadableSeen>,
     /// The credential's current trouble.
     pub credential: Option<CredentialTrouble>,
     /// Abilities that the marketplace named as missing.
@@ -181,6 +185,19 @@ pub struct ContactTrouble {
     pub routes: Vec<String>,
 }
 
+/// A field of which some values cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableSeen {
+    /// The field, as `totals.shipping`.
+    pub field: String,
+    /// The route of its answers, with the method first.
+    pub route: String,
+    /// How many values.
+    pub values: u64,
+    /// When the first of them was read.
+    pub since: DateTime<Utc>,
+}
+
 /// The kinds of trouble with a marketplace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactKind {
@@ -219,6 +236,8 @@ pub struct WebhookSeen {
     pub heard_at: Option<DateTime<Utc>>,
     /// Evidence of missing deliveries, where there is any.
     pub silence: Option<WebhookSilence>,
+    /// Evidence that some are lost while others arrive.
+    pub lost: Option<LostDeliveries>,
     /// True if the last start left open whether deliveries arrive, and none has come since.
     pub is_open: bool,
     /// The address at which it was registered, where that is not the configured one.

@@ -8,6 +8,8 @@ use espelho_model::{
 
 use super::*;
 
+mod incoming;
+
 fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_000_000, 0).unwrap()
 }
@@ -25,6 +27,7 @@ fn store(key: &str) -> StoreSeen {
         answered_at: Some(ago(10)),
         contact: None,
         failing_routes: None,
+        unreadable: Vec::new(),
         credential: None,
         missing_scopes: Vec::new(),
         ahead_seconds: Some(1),
@@ -230,29 +233,6 @@ fn access_that_is_missing_is_named_once() {
     assert_eq!(refused.1, ["credential_refused"]);
 }
 
-// withstands: F035, F037, F050
-#[test]
-fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
-    let of_webhook = |webhook: WebhookSeen| of(|store| store.webhook = Some(webhook)).1;
-    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
-    assert_eq!(
-        of_webhook(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() }),
-        ["webhooks_missing"]
-    );
-    let elsewhere = Some("https://other.test".into());
-    assert_eq!(
-        of_webhook(WebhookSeen { silence: silence.clone(), elsewhere, ..WebhookSeen::default() }),
-        ["webhook_elsewhere"]
-    );
-    assert_eq!(of_webhook(WebhookSeen { unverified: 3, ..WebhookSeen::default() }), ["webhooks_unverified"]);
-    assert_eq!(of_webhook(WebhookSeen { unverified: 2, ..WebhookSeen::default() }), [""; 0]);
-    let down = of(|store| {
-        store.contact = contact(ContactKind::Unreachable, 60);
-        store.webhook = Some(WebhookSeen { silence, ..WebhookSeen::default() });
-    });
-    assert_eq!(down.1, ["marketplace_unreachable"], "a marketplace that is down delivers nothing");
-}
-
 #[test]
 fn rows_are_one_alarm_for_each_cause_however_many_they_are() {
     let found = of(|store| {
@@ -382,22 +362,6 @@ fn stores_that_were_paused_together_are_one_alarm() {
     let verdict = decide(&seen(vec![paused("a", 60), paused("b", 60), paused("c", 90)]));
     let told = verdict.alarms.iter().map(|alarm| (alarm.store.as_ref().map(StoreKey::as_str), alarm.count));
     assert_eq!(told.collect::<Vec<_>>(), [(None, 2), (Some("c"), 1)]);
-}
-
-#[test]
-fn deliveries_that_a_pause_keeps_are_not_missing() {
-    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
-    let codes = |scope, ends| {
-        of(|store| {
-            store.webhook = Some(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() });
-            store.pauses = vec![pause(scope, 600, ends)];
-        })
-        .1
-    };
-    assert_eq!(codes(PauseScope::Webhooks, 60), ["paused"]);
-    assert_eq!(codes(PauseScope::Webhooks, -60), [""; 0]);
-    assert_eq!(codes(PauseScope::Webhooks, -600), ["webhooks_missing"]);
-    assert_eq!(codes(PauseScope::Push, 60), ["webhooks_missing", "paused"]);
 }
 
 #[test]

@@ -112,9 +112,7 @@ fn is_explained(key: &AlarmKey, standing: &BTreeMap<AlarmKey, Severity>) -> bool
 
 /// Tells whether the cause of a code is the address of a marketplace.
 fn is_about_marketplace(code: &str) -> bool {
-    [Code::MarketplaceUnreachable, Code::MarketplaceErrors, Code::Throttled]
-        .iter()
-        .any(|known| known.as_str() == code)
+    Code::parse(code).is_some_and(Code::is_about_marketplace)
 }
 
 /// One message about alarms of one code, until it is over.

@@ -5,10 +5,16 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::webhook::Delivery;
+use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use super::{movement_evidence::MovementEvidence, product::number};
+use super::{
+    evidence::read,
+    movement_evidence::MovementEvidence,
+    product::number,
+    stock_level::{LevelEvidence, may_have_happened},
+};
 use crate::plan::stock_balance::Dispatched;
 
 /// One change that a delivery reports.
@@ -20,13 +26,45 @@ pub struct ReportedChange {
     pub step: Option<Decimal>,
 }
 
+/// A change of the SKU's stock by an effect of ours before a movement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnChange {
+    location: String,
+    /// The quantity that it left.
+    left: Decimal,
+    /// By how much it moved; a level is absolute.
+    step: Option<Decimal>,
+}
+
+impl OwnChange {
+    /// Returns what a level or a movement of ours changed, if it may have happened.
+    pub fn of(effect: &Effect) -> Option<Self> {
+        if !may_have_happened(effect) {
+            return None;
+        }
+        if let Ok(MovementEvidence { location, before, delta, .. }) = read(effect) {
+            return Some(Self { location, left: before + delta, step: Some(delta) });
+        }
+        let LevelEvidence { location, target, .. } = read(effect).ok()?;
+        Some(Self { location, left: target, step: None })
+    }
+
+    /// Says whether a delivery may tell of it. A sale between the reading and a movement changes both quantities, and not
+    /// the step.
+    fn may_be(&self, location: Option<&str>, old: Option<Decimal>, new: Option<Decimal>) -> bool {
+        let step = new.zip(old).map(|(new, old)| new - old);
+        location == Some(self.location.as_str())
+            && (new == Some(self.left) || (step.is_some() && step == self.step))
+    }
+}
+
 /// Returns the changes of a product's stock among deliveries of `product.stock_updated`. A delivery that arrives again is
-/// the same change: its quantities, its location and its time are the same. One of a movement of ours that was over
-/// before (`earlier`), built before the reading at `from`, is only late.
+/// the same change: its quantities, its location and its time are the same. One of an effect of ours before the movement
+/// (`earlier`), built before the reading at `from`, is only late.
 pub fn reported_changes<'d>(
     deliveries: impl IntoIterator<Item = &'d Delivery>,
     product: &str,
-    earlier: &[MovementEvidence],
+    earlier: &[OwnChange],
     from: Option<DateTime<Utc>>,
 ) -> Vec<ReportedChange> {
     let mut seen = HashSet::new();
@@ -39,10 +77,7 @@ pub fn reported_changes<'d>(
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         };
-        let is_late = |own: &MovementEvidence| {
-            location.as_deref() == Some(own.location.as_str())
-                && (old, new) == (Some(own.before), Some(own.before + own.delta))
-        };
+        let is_late = |own: &OwnChange| own.may_be(location.as_deref(), old, new);
         // Without its time, the same step again may be a new one.
         let is_from_before = delivery.timestamp.zip(from).is_some_and(|(built, from)| built < from);
         if is_from_before && earlier.iter().any(is_late) {
@@ -88,9 +123,13 @@ fn are_dispatches(steps: &[Option<Decimal>], sold: &Dispatched) -> bool {
 #[cfg(test)]
 mod tests {
     use chrono::FixedOffset;
+    use espelho_store::EffectState;
     use serde_json::json;
 
-    use super::*;
+    use super::{
+        super::{evidence::Evidence as _, tests::effect},
+        *,
+    };
 
     fn whole(number: i64) -> Decimal {
         Decimal::from(number)
@@ -143,35 +182,47 @@ mod tests {
             "the first arrived twice, and the third is another change"
         );
         assert_eq!(at_location(&changes, "2"), changes[2..]);
-        let earlier = |delta: i64, location: &str| MovementEvidence {
-            product: "P".into(),
-            sku: "A".into(),
+        let own = |left: i64, step: Option<i64>, location: &str| OwnChange {
             location: location.into(),
-            delta: whole(delta),
-            before: whole(100),
-            mark: None,
-            from: None,
-            until: None,
-            total: None,
-            places: None,
-            after_delivery: None,
+            left: whole(left),
+            step: step.map(whole),
         };
-        let since = |earlier, from| reported_changes(&deliveries, "P", &[earlier], from);
-        let with = |earlier| since(earlier, Some(time("2026-11-20T12:00:30Z")));
-        assert_eq!(
-            with(earlier(9, "1")),
-            changes[2..],
-            "an earlier movement that is reported late is no news"
-        );
-        assert_eq!(with(earlier(8, "1")), changes);
-        assert_eq!(with(earlier(9, "2")), changes);
+        let since = |own, from| reported_changes(&deliveries, "P", &[own], from);
+        let with = |own| since(own, Some(time("2026-11-20T12:00:30Z")));
+        for (own, expected, why) in [
+            (own(109, Some(9), "1"), &changes[2..], "an earlier movement that is reported late is no news"),
+            (own(112, Some(9), "1"), &changes[2..], "a sale came between its reading and the movement"),
+            (own(109, None, "1"), &changes[2..], "a level that is reported late is no news"),
+            (own(108, Some(8), "1"), &changes[..], "somebody else moved it by another step"),
+            (own(108, None, "1"), &changes[..], "somebody else set another level"),
+            (own(109, Some(9), "2"), &changes[..], "ours was at another location"),
+        ] {
+            assert_eq!(with(own), expected, "{why}");
+        }
         let from = Some(time("2026-11-20T12:00:01Z"));
-        assert_eq!(
-            since(earlier(9, "1"), from),
-            changes,
-            "the same step after the reading is another change"
-        );
-        assert_eq!(since(earlier(9, "1"), None), changes);
+        let movement = || own(109, Some(9), "1");
+        assert_eq!(since(movement(), from), changes, "the same step after the reading is another change");
+        assert_eq!(since(movement(), None), changes);
+    }
+
+    #[test]
+    fn our_levels_and_movements_are_our_changes_unless_they_did_not_happen() {
+        let with = |kind: &str, evidence: &str, state| OwnChange::of(&effect(kind, Some(evidence), state));
+        let (level, movement) = (LevelEvidence::EARLIER_ROW, MovementEvidence::EARLIER_ROW);
+        let own = |left: i64, step: Option<i64>| {
+            Some(OwnChange { location: "1".into(), left: whole(left), step: step.map(whole) })
+        };
+        for (state, has_happened) in [
+            (EffectState::Confirmed, true),
+            (EffectState::Doubtful, true),
+            (EffectState::Refuted, false),
+            (EffectState::Planned, false),
+        ] {
+            let expected = |own: Option<OwnChange>| own.filter(|_| has_happened);
+            assert_eq!(with("stock.set", level, state), expected(own(7, None)), "{state:?}");
+            assert_eq!(with("stock.adjust", movement, state), expected(own(7, Some(-2))), "{state:?}");
+        }
+        assert_eq!(with("order.status", level, EffectState::Confirmed), None);
     }
 
     /// The reported steps, the movement, what was sold, and whether this is ours alone if it did not happen, and if it did.

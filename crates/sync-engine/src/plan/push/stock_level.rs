@@ -494,7 +494,8 @@ fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<
     (over - now).to_std().ok().filter(|left| !left.is_zero())
 }
 
-fn may_have_happened(effect: &Effect) -> bool {
+/// True for an effect that happened, or may have.
+pub(super) fn may_have_happened(effect: &Effect) -> bool {
     !matches!(effect.state, EffectState::Refuted | EffectState::Planned)
 }
 

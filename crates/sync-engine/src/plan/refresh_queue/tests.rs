@@ -151,9 +151,27 @@ fn a_change_that_a_sweep_has_found_is_read_before_all_whose_turn_has_come() {
         order(255),
         RefreshRequest { urgency: Urgency::Found, ..RefreshRequest::default() },
     );
-    assert_eq!(queue.waiting(Urgency::Swept), 201);
+    assert!(queue.has_soon(seconds(1.0), Urgency::Swept, 201));
+    assert!(!queue.has_soon(seconds(1.0), Urgency::Swept, 202));
     assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().entity, order(255));
     assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().entity, order(0));
+}
+
+#[test]
+fn what_is_read_again_after_minutes_keeps_nothing_waiting_and_what_failed_does() {
+    let mut queue = Queue::default();
+    queue.push(seconds(0.0), order(1), RefreshRequest::found([]));
+    queue.push(seconds(0.0), order(2), RefreshRequest::found([]));
+    for (now, is_first_there) in [(0.0, true), (2.0, true), (10.0, false), (60.0, false)] {
+        while let Some(work) = queue.take(seconds(now), Urgency::Found) {
+            let is_first = work.entity == order(1);
+            let ended = if is_first { Ended::NotYet } else { Ended::Failed { after: None } };
+            queue.done(seconds(now), &work.entity, ended);
+        }
+        assert!(queue.has_soon(seconds(now), Urgency::Found, 1), "{now}: the second failed");
+        assert_eq!(queue.has_soon(seconds(now), Urgency::Found, 2), is_first_there, "{now}");
+    }
+    assert!(queue.has_soon(seconds(280.0), Urgency::Found, 2), "its next reading is near");
 }
 
 // A replay is a delivery like any other: the limit of one read of an entity per second bounds its cost.

@@ -2,7 +2,7 @@
 //! the steps, and settles them.
 
 use espelho_model::text;
-use espelho_store::Command;
+use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 
 use super::super::{
@@ -12,7 +12,7 @@ use super::super::{
 use crate::{
     Error,
     plan::{
-        push::{Verdict, evidence::EvidenceKind, invalid, price_step::StepEvidence},
+        push::{Message, Verdict, evidence::EvidenceKind, invalid, price_step::StepEvidence},
         tiers::Tier,
     },
 };
@@ -62,9 +62,15 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let detail = services.products.read(&product).await?;
     let desired: Vec<Tier> =
         current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
-    let of_command = (Some(cx.identity()), cx.effects.as_slice());
+    // The steps of an earlier attempt never showed: a person wants them sent again.
+    let sent: &[Effect] = if cx.is_asked_anew() { &[] } else { &cx.effects };
+    let of_command = (Some(cx.identity()), sent);
     let applied = services.prices.apply_tiers(&product, &detail, &desired, of_command, &cx.intent()).await?;
-    let verdict = applied.unwrap_or_else(|refused| refused.verdict);
+    let verdict = match applied.unwrap_or_else(|refused| refused.verdict) {
+        // A row of prices is there in another way; the tier is there as before.
+        Verdict::DoneBut(_) => Verdict::Failed(Message::new("not_as_sent", text!("push-tier-still-there"))),
+        other => other,
+    };
     if verdict == Verdict::Done(None) {
         services
             .context

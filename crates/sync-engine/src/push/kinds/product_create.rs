@@ -76,7 +76,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         Ok(named) => named,
         Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
     };
-    if services.products.by_sku(sku).await?.is_some() {
+    if services.products.has_sku(sku).await? {
         return Ok(Verdict::Failed(exists(sku)));
     }
     let request = new.request();

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{
     ApiRequest,
     resources::products::stock::Movement,
     webhook::{Delivery, EventName},
 };
 use espelho_model::{LocationId, ProductId, Sku, text};
-use espelho_store::{Command, Effect, EffectState};
+use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -32,7 +33,7 @@ use crate::{
             invalid,
             movement_evidence::MovementEvidence,
             product::number,
-            reported_changes::{ReportedChange, reported_changes},
+            reported_changes::{OwnChange, ReportedChange, reported_changes},
             stock_level::{many_to_zero, untold},
             stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
         },
@@ -154,10 +155,18 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
     }
-    let is_emptied = empties(before, delta);
-    if is_emptied && let Some(held) = too_many_zeroes(services, cx).await? {
-        return Ok(Verdict::Held(held));
-    }
+    let emptied_at = match empties(before, delta) {
+        true => match count_zero(services, cx).await? {
+            Ok(at) => Some(at),
+            Err(held) => return Ok(Verdict::Held(held)),
+        },
+        false => None,
+    };
+    let forget_zero = || {
+        if let Some(at) = emptied_at {
+            services.guards.forget_zero(&cx.subject, at);
+        }
+    };
     let request = movement.request(&product, &location);
     let stock = &detail.product.stock;
     let evidence = MovementEvidence {
@@ -178,9 +187,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let dispatched = services.dispatches.has_dispatched_since(&sku, mark).await;
     if !matches!(dispatched, Ok(false)) {
         services.journal.cancel(id).await?;
-        if is_emptied {
-            services.guards.forget_zero(&cx.subject);
-        }
+        forget_zero();
         return dispatched.map(|_| Verdict::RetryAfter(CANCELLED_RETRY));
     }
     match services.journal.send(id, &cx.intent(), &services.client, &request).await? {
@@ -189,31 +196,33 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
             Ok(Verdict::Done(None))
         }
         ExecutionResult::Refused(error) => {
-            if is_emptied {
-                services.guards.forget_zero(&cx.subject);
-            }
+            forget_zero();
             refused(error)
         }
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }
 }
 
-/// Counts a level that a movement takes to zero. Returns the words for its row where too many went there within the
-/// hour; then it does not count. It is counted before it is sent, because other workers may be sending movements too.
-async fn too_many_zeroes(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Option<Message>, Error> {
-    services.guards.note_zero(cx.subject.clone());
+/// Counts a level that a movement takes to zero; returns the time at which it counts. The inner `Err` has the words for
+/// its row where too many went there within the hour; then it does not count. It is counted before it is sent, because
+/// other workers may be sending movements too.
+async fn count_zero(
+    services: &Services<'_>,
+    cx: &CommandContext<'_>,
+) -> Result<Result<DateTime<Utc>, Message>, Error> {
+    let at = services.guards.note_zero(cx.subject.clone());
     let (guards, zeroes) = (&services.options.guards, services.guards.recent_zeroes());
     if cx.is_released || zeroes <= guards.zero_max_rows {
-        return Ok(None);
+        return Ok(Ok(at));
     }
     let context = services.context;
     // The others of this hour were above zero.
     let above = context.store.lookups().stocked_levels(&context.key).await? + zeroes.saturating_sub(1);
     if !guards.holds_zeroes(zeroes, above) {
-        return Ok(None);
+        return Ok(Ok(at));
     }
-    services.guards.forget_zero(&cx.subject);
-    Ok(Some(many_to_zero(zeroes, above)))
+    services.guards.forget_zero(&cx.subject, at);
+    Ok(Err(many_to_zero(zeroes, above)))
 }
 
 /// Says whether the store has a location: a product that has no stock there yet has none of it.
@@ -281,7 +290,7 @@ async fn read_stable_stock(
     Ok(None)
 }
 
-/// Reads the changes of the SKU that deliveries reported since the reading before a movement, without those of our movements
+/// Reads the changes of the SKU that deliveries reported since the reading before a movement, without those of our effects
 /// before it.
 async fn reported_since(
     services: &Services<'_>,
@@ -291,12 +300,8 @@ async fn reported_since(
     let Some(mut after) = evidence.after_delivery else { return Ok(Vec::new()) };
     let (journal, of_sku) = (services.context.store.journal(), format!("stock/{}/", evidence.sku));
     let before = journal.effects_after(&services.context.key, movement.id - LATEST_EFFECTS).await?;
-    let is_earlier = |effect: &&Effect| {
-        let happened = effect.state == EffectState::Confirmed;
-        happened && effect.id < movement.id && effect.key.starts_with(&of_sku)
-    };
-    let earlier: Vec<MovementEvidence> =
-        before.iter().filter(is_earlier).filter_map(|effect| read(effect).ok()).collect();
+    let is_earlier = |effect: &&Effect| effect.id < movement.id && effect.key.starts_with(&of_sku);
+    let earlier: Vec<OwnChange> = before.iter().filter(is_earlier).filter_map(OwnChange::of).collect();
     let (inbox, key) = (services.context.store.inbox(), &services.context.key);
     let naive = services.client.naive_offset();
     let event = EventName::ProductStockUpdated;

@@ -159,7 +159,14 @@ impl Rig {
         let context = self.parts.context(&self.sandbox).await;
         let outside = Arc::new(Outside { outbox: Arc::clone(&self.written), ..Outside::default() });
         let push = PushOptions { ..self.push.clone() };
-        let options = Options { intervals, receives, per_minute: 60_000, last_seen: None, push };
+        let options = Options {
+            intervals,
+            receives,
+            has_order_events: receives,
+            per_minute: 60_000,
+            last_seen: None,
+            push,
+        };
         let stop = context.stop.clone();
         self.run(Engine::run(stop, keep(context, options, Arc::clone(&outside))));
         outside

@@ -1,0 +1,85 @@
+//! Alarms of what comes in: deliveries, and values that cannot be read.
+
+use super::*;
+use crate::plan::untold_changes::LostDeliveries;
+
+// withstands: F035, F037, F050
+#[test]
+fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
+    let of_webhook = |webhook: WebhookSeen| of(|store| store.webhook = Some(webhook)).1;
+    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
+    assert_eq!(
+        of_webhook(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() }),
+        ["webhooks_missing"]
+    );
+    let elsewhere = Some("https://other.test".into());
+    assert_eq!(
+        of_webhook(WebhookSeen { silence: silence.clone(), elsewhere, ..WebhookSeen::default() }),
+        ["webhook_elsewhere"]
+    );
+    let lost = Some(LostDeliveries { since: ago(90), untold: 6, all: 12 });
+    let some = WebhookSeen { lost, ..WebhookSeen::default() };
+    assert_eq!(
+        of(|store| store.webhook = Some(some.clone())),
+        (State::Warning, vec!["webhooks_missing"]),
+        "others arrive"
+    );
+    let behind = of(|store| {
+        store.webhook = Some(some.clone());
+        store.inbox = Some((3, ago(120)));
+    });
+    assert_eq!(behind.1, [""; 0], "what waits may tell of them");
+    let none = WebhookSeen { silence: silence.clone(), ..some.clone() };
+    assert_eq!(of(|store| store.webhook = Some(none)), (State::Failing, vec!["webhooks_missing"]));
+    assert_eq!(of_webhook(WebhookSeen { unverified: 3, ..WebhookSeen::default() }), ["webhooks_unverified"]);
+    assert_eq!(of_webhook(WebhookSeen { unverified: 2, ..WebhookSeen::default() }), [""; 0]);
+    for webhook in [WebhookSeen { silence, ..WebhookSeen::default() }, some] {
+        let down = of(|store| {
+            store.contact = contact(ContactKind::Unreachable, 60);
+            store.webhook = Some(webhook);
+        });
+        assert_eq!(down.1, ["marketplace_unreachable"], "a marketplace that is down delivers nothing");
+    }
+}
+
+#[test]
+fn deliveries_that_a_pause_keeps_are_not_missing() {
+    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
+    let codes = |scope, ends| {
+        of(|store| {
+            store.webhook = Some(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() });
+            store.pauses = vec![pause(scope, 600, ends)];
+        })
+        .1
+    };
+    assert_eq!(codes(PauseScope::Webhooks, 60), ["paused"]);
+    assert_eq!(codes(PauseScope::Webhooks, -60), [""; 0]);
+    assert_eq!(codes(PauseScope::Webhooks, -600), ["webhooks_missing"]);
+    assert_eq!(codes(PauseScope::Push, 60), ["webhooks_missing", "paused"]);
+}
+
+// withstands: F070, F078
+#[test]
+fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
+    let of_field = |field: &str, values, seconds| UnreadableSeen {
+        field: field.into(),
+        route: "GET /o/{id}".into(),
+        values,
+        since: ago(seconds),
+    };
+    let mut troubled = store("a");
+    troubled.unreadable = vec![of_field("totals.shipping", 7, 60), of_field("created_at", 2, 90)];
+    let verdict = decide(&seen(vec![troubled]));
+    let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
+    assert_eq!(
+        (verdict.state, alarm.code, alarm.cause.as_str()),
+        (State::Warning, Code::MarketplaceErrors, "unreadable_values")
+    );
+    assert_eq!((alarm.count, alarm.since), (9, Some(ago(90))));
+    for locale in Language::ALL.map(Locale::of) {
+        let message = alarm.text.message(locale);
+        for part in ["totals.shipping (GET /o/{id}: 7)", "created_at (GET /o/{id}: 2)"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}
