@@ -13,11 +13,12 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 30] = [
+pub const CODES: [&str; 31] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
     "throttled",
+    "unreadable_values",
     "credential_refused",
     "foreign_login",
     "scope_missing",

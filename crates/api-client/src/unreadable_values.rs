@@ -1,8 +1,8 @@
 //! The values that the marketplace sends and that cannot be read: which fields, in how many answers. Pure: the caller
 //! passes the time.
 //!
-//! The mirror has NULL for such a value. It counts until its object is read again without it, or until a complete pass
-//! that began later. Fields and routes come from this code, so nothing of a buyer gets here.
+//! The mirror has NULL for such a value. It counts until its object is read again without it, or until a deep pass that
+//! began later has read everything. Fields and routes come from this code, so nothing of a buyer gets here.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use espelho_model::ContentHash;
 
 use crate::route::Route;
 
-/// The objects of a field that are told apart; of more, only a complete pass shows that they can be read again.
+/// The objects of a field that are told apart; of more, only a deep pass shows that they can be read again.
 const TOLD_APART: usize = 1_000;
 
 /// A field that cannot be read in some answers.

@@ -18,7 +18,7 @@ use crate::{
     context::{Shared, give_back, is_service},
     health::{Health, StoreHealth},
     http::webhook::{StoreWakers, WakerRegistry},
-    status::ShownStores,
+    status::{ShownStores, process},
     store_task::{StoreTask, Taken},
     watchdog,
 };
@@ -126,7 +126,7 @@ impl Stores {
             if !std::mem::replace(&mut is_told, true) {
                 let seconds = COMMAND_WAIT.as_secs();
                 tracing::warn!(%store, owner, seconds, "a command holds the store; the start waits for its end");
-                let status = text!("service-waits", store = store.as_str(), owner = &owner);
+                let status = text!("service-waits", store = store.as_str(), owner = process(&owner));
                 let extension = u32::try_from(START_EXTENSION.as_micros()).unwrap_or(u32::MAX);
                 watchdog::tell(&[
                     NotifyState::Status(&status.message(self.shared.locale)),

@@ -44,16 +44,17 @@ pub const CONFIGURED: &[&str] = &[
 
 /// The commands for the unit with those that work without it, the longest first.
 const WITHOUT_UNIT: &[(&str, &str)] = &[
-    ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "pkill -f 'espelho.* run'; espelho run"),
-    ("sudo systemctl stop espelho.socket espelho", "pkill -f 'espelho.* run'"),
-    // It keeps its terminal.
-    ("sudo systemctl start espelho && ", "espelho run & "),
+    ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
+    // It keeps its terminal.
+    ("sudo systemctl start espelho && espelho doctor", "espelho run"),
+    ("sudo systemctl stop espelho.socket espelho", "Ctrl-C"),
     ("sudo systemctl enable --now espelho", "espelho run"),
     ("sudo systemctl start espelho", "espelho run"),
-    ("sudo systemctl restart espelho", "pkill -f 'espelho.* run'; espelho run"),
-    ("sudo systemctl reload espelho", "pkill -HUP -f 'espelho.* run'"),
-    ("systemctl reload espelho", "pkill -HUP -f 'espelho.* run'"),
+    // Whoever started it has its terminal; a pattern of processes would meet those of other installations.
+    ("sudo systemctl restart espelho", "Ctrl-C; espelho run"),
+    ("sudo systemctl reload espelho", "Ctrl-C; espelho run"),
+    ("systemctl reload espelho", "Ctrl-C; espelho run"),
 ];
 
 static CALL: OnceLock<String> = OnceLock::new();
@@ -159,22 +160,16 @@ mod tests {
         for (text, expected) in [
             ("sudo systemctl start espelho", "espelho run"),
             ("sudo systemctl enable --now espelho", "espelho run"),
-            ("sudo systemctl start espelho && espelho doctor", "espelho run & espelho doctor"),
-            ("depois: sudo systemctl reload espelho;", "depois: pkill -HUP -f 'espelho.* run';"),
-            (
-                "sudo systemctl restart espelho; journalctl -u espelho -n 50",
-                "pkill -f 'espelho.* run'; espelho run",
-            ),
-            (
-                "(sudo systemctl stop espelho.socket espelho, ou kill 7)",
-                "(pkill -f 'espelho.* run', ou kill 7)",
-            ),
+            ("sudo systemctl start espelho && espelho doctor", "espelho run"),
+            ("depois: sudo systemctl reload espelho;", "depois: Ctrl-C; espelho run;"),
+            ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
+            ("(sudo systemctl stop espelho.socket espelho, ou kill 7)", "(Ctrl-C, ou kill 7)"),
             ("espelho doctor", "espelho doctor"),
         ] {
             assert_eq!(without_unit(text), expected);
         }
-        let named = with_call("pkill -f 'espelho.* run'; espelho run", "espelho --config /c");
-        assert_eq!(named, "pkill -f 'espelho.* run'; espelho --config /c run");
+        let named = with_call("Ctrl-C; espelho run", "espelho --config /c");
+        assert_eq!(named, "Ctrl-C; espelho --config /c run");
     }
 
     #[test]

@@ -30,35 +30,33 @@ pub(crate) enum Beat {
 /// The beats of the last hour, the oldest first; `None` for a minute that nobody observed.
 pub(crate) type Hour = [Option<Beat>; MINUTES];
 
-/// Work on a store of which the database tells.
+/// The end of work on a store, of which the database tells. It proves neither the minutes before nor that no alarm stood.
 pub(super) struct PastWork {
     store: StoreKey,
-    from: DateTime<Utc>,
-    until: DateTime<Utc>,
+    ended: DateTime<Utc>,
     beat: Beat,
 }
 
 impl PastWork {
-    /// Returns what a run tells. One that failed has worked until then; one that was killed proves nothing.
+    /// Returns what a run tells; one that was killed tells nothing.
     pub(super) fn of_run(store: &StoreKey, run: &EndedRun) -> Option<Self> {
-        let (from, beat) = match run.state.as_str() {
-            "complete" => (run.started_at, Beat::Proved),
-            "partial" => (run.finished_at, Beat::Warned),
-            "failed" => (run.finished_at, Beat::Failed),
+        let beat = match run.state.as_str() {
+            "complete" => Beat::Unproved,
+            "partial" => Beat::Warned,
+            "failed" => Beat::Failed,
             _ => return None,
         };
-        Some(Self { store: store.clone(), from, until: run.finished_at, beat })
+        Some(Self { store: store.clone(), ended: run.finished_at, beat })
     }
 
-    /// Returns what the last success of a sweep tells: the marketplace has answered.
+    /// Returns what the last success of a sweep tells.
     pub(super) fn of_sweep(store: &StoreKey, sweep: &SweepRecord) -> Option<Self> {
-        let at = sweep.succeeded_at?;
-        Some(Self { store: store.clone(), from: at, until: at, beat: Beat::Proved })
+        Some(Self { store: store.clone(), ended: sweep.succeeded_at?, beat: Beat::Unproved })
     }
 
     /// Tells whether it lies in the hour before a time. What a clock that was ahead has recorded is unknown.
     pub(super) fn is_of_hour_before(&self, at: DateTime<Utc>) -> bool {
-        self.until <= at && at - self.until < TimeDelta::hours(1)
+        self.ended <= at && at - self.ended < TimeDelta::hours(1)
     }
 }
 
@@ -89,13 +87,9 @@ impl Heartbeats {
     pub(super) fn recall(&self, work: &[PastWork]) {
         let mut recalled = BTreeMap::<&StoreKey, BTreeMap<i64, Beat>>::new();
         for past in work {
-            let last = minute_of(past.until);
-            let first = minute_of(past.from).max(last - MINUTES as i64 + 1);
             let minutes = recalled.entry(&past.store).or_default();
-            for minute in first..=last {
-                let worst = minutes.entry(minute).or_insert(past.beat);
-                *worst = past.beat.max(*worst);
-            }
+            let worst = minutes.entry(minute_of(past.ended)).or_insert(past.beat);
+            *worst = past.beat.max(*worst);
         }
         let mut stores = self.0.lock();
         for (store, mut minutes) in recalled {
@@ -240,11 +234,10 @@ mod tests {
 
     #[test]
     fn after_a_start_the_minutes_before_it_are_what_the_database_tells_and_else_unknown() {
-        let run = |state: &str, from: i64, until: i64| EndedRun {
+        let run = |state: &str, ended: i64| EndedRun {
             store: "loja".to_owned(),
             state: state.to_owned(),
-            started_at: at(from * 60),
-            finished_at: at(until * 60),
+            finished_at: at(ended * 60),
         };
         let sweep = |minute: Option<i64>| SweepRecord {
             kind: "orders".to_owned(),
@@ -253,13 +246,13 @@ mod tests {
             problem: None,
         };
         let runs = [
-            run("complete", -90, -57),
-            run("complete", -50, -48),
-            run("partial", -46, -44),
-            run("failed", -42, -40),
-            run("interrupted", -38, -36),
-            run("complete", 0, 5),
-            run("complete", -200, -70),
+            run("complete", -57),
+            run("complete", -44),
+            run("partial", -44),
+            run("failed", -40),
+            run("interrupted", -36),
+            run("complete", 5),
+            run("complete", -70),
         ];
         let sweeps = [sweep(Some(-30)), sweep(Some(0)), sweep(None)];
         let work = runs.iter().filter_map(|run| PastWork::of_run(&key(), run));
@@ -271,16 +264,14 @@ mod tests {
         let hour = beats.hours(at(0))["loja"];
         let minute = |ago: usize| hour[MINUTES - 1 - ago];
         for (ago, expected) in [
-            (59, Some(Beat::Proved)),
-            (57, Some(Beat::Proved)),
+            (58, None),
+            // Nobody recorded whether an alarm stood.
+            (57, Some(Beat::Unproved)),
             (56, None),
-            (50, Some(Beat::Proved)),
-            (48, Some(Beat::Proved)),
-            (46, None),
             (44, Some(Beat::Warned)),
             (40, Some(Beat::Failed)),
             (36, None),
-            (30, Some(Beat::Proved)),
+            (30, Some(Beat::Unproved)),
             (1, None),
             // This process has seen itself that nothing is proved.
             (0, Some(Beat::Unproved)),

@@ -107,9 +107,12 @@ impl ShownAlarm {
     /// Tells whether another alarm is about the same: one marketplace stays one cause while it hits one store here and
     /// several there.
     fn is_same_cause(&self, other: &Self) -> bool {
-        let is_about_marketplace = Code::parse(&self.code).is_some_and(Code::is_about_marketplace);
         (&self.code, &self.cause) == (&other.code, &other.cause)
-            && (self.store == other.store || is_about_marketplace)
+            && (self.store == other.store || self.is_about_marketplace())
+    }
+
+    fn is_about_marketplace(&self) -> bool {
+        Code::parse(&self.code).is_some_and(Code::is_about_marketplace)
     }
 
     /// Whether something does not work; a warning only needs attention.
@@ -135,7 +138,9 @@ impl ShownVerdict {
             match self.alarms.iter_mut().find(|alarm| alarm.is_same_cause(&other)) {
                 None => self.alarms.push(other),
                 // Each process sees the stores that it works on: together they are several.
-                Some(own) if own.store != other.store => {
+                Some(own)
+                    if own.is_about_marketplace() && (own.store.is_none() || own.store != other.store) =>
+                {
                     own.store = None;
                     own.count += other.count;
                 }
@@ -227,7 +232,8 @@ mod tests {
             ("marketplace_unreachable", None, Some("c"), vec![(None, 3)]),
             ("marketplace_unreachable", Some("a"), None, vec![(None, 3)]),
             ("marketplace_errors", Some("a"), Some("c"), vec![(None, 3)]),
-            ("throttled", None, None, vec![(None, 2)]),
+            ("throttled", None, None, vec![(None, 3)]),
+            ("throttled", Some("a"), Some("a"), vec![(Some("a"), 2)]),
             ("credential_refused", Some("a"), Some("c"), vec![(Some("a"), 2), (Some("c"), 1)]),
         ] {
             let verdict = ShownVerdict { alarms: vec![of(code, own, 2)], ..ShownVerdict::default() };

@@ -28,6 +28,8 @@ mod status;
 mod token;
 mod webhook;
 
+use std::net::SocketAddr;
+
 use clap::CommandFactory as _;
 use espelho_model::{text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
@@ -131,7 +133,16 @@ fn load_to_read(cli: &Cli) -> Result<Configuration, u8> {
     or_report(config::load_without_secrets(&config::directory(cli.config.as_deref())), cli)
 }
 
-fn or_report(loaded: Result<Configuration, Vec<ConfigError>>, cli: &Cli) -> Result<Configuration, u8> {
+/// Reads where the service is asked. A mistake in a store's file does not matter: the running service has the files of its
+/// start or of its last reload.
+fn load_listen(cli: &Cli) -> Result<SocketAddr, u8> {
+    or_report(
+        config::load_listen(&config::directory(cli.config.as_deref())).map_err(|error| vec![error]),
+        cli,
+    )
+}
+
+fn or_report<T>(loaded: Result<T, Vec<ConfigError>>, cli: &Cli) -> Result<T, u8> {
     loaded.map_err(|errors| {
         let problems: Vec<Problem> = errors
             .iter()

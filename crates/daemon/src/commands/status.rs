@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    load_to_read, no_signals,
+    load_listen, load_to_read, no_signals,
     reading::{attach, is_of_another, named},
     say,
 };
@@ -32,13 +32,16 @@ const HOME: &str = "\x1b[H";
 const CLEAR_BELOW: &str = "\x1b[J";
 
 pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
+    if arguments.alive {
+        return match load_listen(cli) {
+            Ok(listen) => alive(listen, cli).await,
+            Err(code) => code,
+        };
+    }
     let configuration = match load_to_read(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    if arguments.alive {
-        return alive(configuration.installation.http.listen, cli).await;
-    }
     let of = match named(&configuration, arguments.store.as_deref()) {
         Ok(keys) => arguments.store.as_ref().and(keys.into_iter().next()),
         Err(problem) => return say(&problem, cli),

@@ -14,7 +14,10 @@ mod store;
 mod tokens;
 mod webhook;
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use espelho_model::{
     StoreKey, text,
@@ -148,6 +151,11 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
 /// its user may be allowed to read that and no secret.
 pub(crate) fn load_without_secrets(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     load_with(dir, Secrets::Leave)
+}
+
+/// Reads the address of the page and of the health checks alone.
+pub(crate) fn load_listen(dir: &Path) -> Result<SocketAddr, ConfigError> {
+    installation::load(dir).map(|installation| installation.http.listen)
 }
 
 fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {

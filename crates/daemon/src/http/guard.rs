@@ -61,15 +61,20 @@ pub(super) async fn may_read(
     next: Next,
 ) -> Response {
     let is_trusted = peer.ip().to_canonical().is_loopback() || !state.operators.is_configured();
-    // It does nothing without a session either, and knows the question to which the login leads back.
-    let is_act = request.method() == Method::POST && request.uri().path() == "/acao";
-    if is_trusted || is_act || has_session(&state, request.headers()) {
+    let is_open = is_open(request.method(), request.uri().path());
+    if is_trusted || is_open || has_session(&state, request.headers()) {
         return next.run(request).await;
     }
     match request.uri().path() {
         "/status" => (StatusCode::UNAUTHORIZED, "log in at /entrar\n").into_response(),
         _ => Redirect::to(&login_before(request.uri())).into_response(),
     }
+}
+
+/// Tells whether a request looks for the session itself: an act does nothing without one, and knows the question to which
+/// the login leads back.
+fn is_open(method: &Method, path: &str) -> bool {
+    method == Method::POST && path == "/acao"
 }
 
 /// Returns the address of the login that leads to a page.
@@ -137,6 +142,21 @@ mod tests {
         check("10.0.0.9", "10.0.0.8:8787", false);
         check("0.0.0.0", "10.0.0.8:8787", true);
         check("0.0.0.0", "evil.example", false);
+    }
+
+    #[test]
+    fn only_an_act_looks_for_the_session_itself() {
+        for (method, path, expected) in [
+            (Method::POST, "/acao", true),
+            (Method::GET, "/acao", false),
+            (Method::HEAD, "/acao", false),
+            (Method::POST, "/acao/", false),
+            (Method::POST, "/", false),
+            (Method::POST, "/status", false),
+            (Method::GET, "/acoes", false),
+        ] {
+            assert_eq!(is_open(&method, path), expected, "{method} {path}");
+        }
     }
 
     #[test]

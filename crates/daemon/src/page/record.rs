@@ -105,7 +105,9 @@ pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
         _ => return shown(line),
     };
     let rest = parts.next().map(|rest| {
-        let (key, change) = rest.split_at(rest.rfind(": ").unwrap_or(rest.len()));
+        // A key may hold a colon too; a change has an arrow.
+        let at = rest.rfind(": ").filter(|at| rest[*at..].contains(" → "));
+        let (key, change) = rest.split_at(at.unwrap_or(rest.len()));
         format!(" {}{}", shown(key), shown(&change_in_words(word, change, words.0)))
     });
     let rest = rest.unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) use collect::{Counted, collect};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores, SweepPlan};
 pub(crate) use resources::{count_age, counted, drift};
 pub(crate) use sweeps::{periods as sweep_periods, rate};
-pub(crate) use text::{TextStyle, holder, proof, show, verdict};
+pub(crate) use text::{TextStyle, holder, process, proof, show, verdict};
 pub(crate) use wanted::headings as intent_headings;
 #[cfg(test)]
 pub(crate) use wanted::tests::rows as wanted_specimen;

@@ -209,7 +209,7 @@ pub(crate) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option
 }
 
 /// Returns the recorded name of a process in words: `espelho run (process 7 on HOST)`.
-fn process(owner: &str) -> Text {
+pub(crate) fn process(owner: &str) -> Text {
     let named = owner.strip_suffix(')').and_then(|owner| {
         let (program, place) = owner.rsplit_once(" (process ")?;
         let (id, machine) = place.split_once(" on ")?;

@@ -33,13 +33,13 @@ alarm-marketplace-errors = The marketplace has answered with errors for { $span 
     .next = nothing to do here: espelho retries by itself; if it lasts, tell the marketplace's support
 alarm-marketplace-routes-fail = The marketplace has answered some calls with errors for { $span } ({ $routes }): { $detail }. Other calls work.
     .next = nothing to do here: espelho retries by itself, and what needs these calls waits; if it lasts, tell the marketplace's support
-alarm-marketplace-unreadable-values = { $count ->
+alarm-throttled = The marketplace has refused requests (429) for { $span }, although the limit is kept.
+    .next = check whether another program uses the same credential; espelho retries by itself
+alarm-unreadable-values = { $count ->
         [one] 1 value of the marketplace cannot be read
        *[other] { $count } values of the marketplace cannot be read
     } in store { $store }: { $fields }. The column of each is empty (NULL); raw has the text that was received.
     .next = tell whoever maintains the mirror, with the names of the fields; nothing is lost: until then read the value in raw
-alarm-throttled = The marketplace has refused requests (429) for { $span }, although the limit is kept.
-    .next = check whether another program uses the same credential; espelho retries by itself
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
     .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.

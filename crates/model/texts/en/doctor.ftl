@@ -39,7 +39,7 @@ doctor-configuration = valid in { $folder }; { $stores ->
     }
 
 doctor-database = answers, with the schema of this version ({ $address })
-doctor-database-none = there is no database yet
+doctor-database-none = no database can be read: there is none yet, or it does not open
 doctor-database-not-yet = does not exist yet; espelho run will create it at { $address }
     .next = espelho run
 doctor-database-older = has schema version { $found }, and this espelho reads { $wanted }

@@ -9,6 +9,7 @@ errors-waiting-title = waiting (goes on by itself):
 errors-waiting = { $line }; for { $age }
 
 # The name of a cause whose rows differ in words.
+errors-code-shared-sku = SKU of two products
 errors-code-unknown-sku = unknown SKU
 errors-code-unknown-location = unknown location
 errors-code-unknown-store = unknown store

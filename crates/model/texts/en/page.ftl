@@ -73,10 +73,11 @@ page-alarm-clock-wrong = wrong clock
 page-alarm-marketplace-unreachable = marketplace does not answer
 page-alarm-marketplace-errors = marketplace answers with errors
 page-alarm-throttled = marketplace refuses requests
+page-alarm-unreadable-values = values that cannot be read
 page-alarm-credential-refused = username or password refused
 page-alarm-foreign-login = another program uses the credential
 page-alarm-scope-missing = the credential lacks abilities
-page-alarm-webhooks-missing = webhooks do not arrive
+page-alarm-webhooks-missing = webhooks are missing
 page-alarm-webhook-elsewhere = webhook at another address
 page-alarm-webhooks-unverified = webhooks with an unknown signature
 page-alarm-not-held = nobody works on the store
@@ -193,6 +194,7 @@ page-act-resume = { $count ->
 }
 page-act-confirm = Confirm
 page-act-cancel = Back
+page-act-again = To act here, log in with your operator's token: the question comes back then.
 page-act-login = To act here, log in with your operator's token. The command line below does the same.
 page-act-viewer = { $name } may only look. The command line below does the same, for whoever has access to the machine.
 page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl restart espelho. The command line does the same.

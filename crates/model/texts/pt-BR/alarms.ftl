@@ -33,13 +33,13 @@ alarm-marketplace-errors = O marketplace responde com erro há { $span }: { $det
     .next = nada a fazer aqui: o espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
 alarm-marketplace-routes-fail = O marketplace responde com erro a algumas chamadas há { $span } ({ $routes }): { $detail }. As outras funcionam.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho, e o que depende destas chamadas espera; se durar, avise o suporte do marketplace
-alarm-marketplace-unreadable-values = { $count ->
+alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
+    .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
+alarm-unreadable-values = { $count ->
         [1] 1 valor do marketplace não pôde ser lido
        *[other] { $count } valores do marketplace não puderam ser lidos
     } na loja { $store }: { $fields }. A coluna de cada um está vazia (NULL); o texto recebido está em raw.
     .next = avise quem mantém o espelho, com os nomes dos campos; nada se perdeu: até lá, leia o valor em raw
-alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
-    .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
     .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.

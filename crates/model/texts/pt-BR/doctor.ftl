@@ -39,7 +39,7 @@ doctor-configuration = válida em { $folder }; { $stores ->
     }
 
 doctor-database = responde, com o esquema desta versão ({ $address })
-doctor-database-none = ainda não há banco de dados
+doctor-database-none = não há banco de dados que se possa ler: ainda não foi criado, ou não abre
 doctor-database-not-yet = ainda não existe; será criado por espelho run em { $address }
     .next = espelho run
 doctor-database-older = o esquema é da versão { $found }, e este espelho lê a { $wanted }

@@ -9,6 +9,7 @@ errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }
 
 # O nome de uma causa cujos registros têm palavras diferentes.
+errors-code-shared-sku = SKU de dois produtos
 errors-code-unknown-sku = SKU desconhecido
 errors-code-unknown-location = local desconhecido
 errors-code-unknown-store = loja desconhecida

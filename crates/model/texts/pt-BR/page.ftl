@@ -76,10 +76,11 @@ page-alarm-clock-wrong = relógio errado
 page-alarm-marketplace-unreachable = marketplace não responde
 page-alarm-marketplace-errors = marketplace responde com erro
 page-alarm-throttled = marketplace recusa chamadas
+page-alarm-unreadable-values = valores que não puderam ser lidos
 page-alarm-credential-refused = usuário ou senha recusados
 page-alarm-foreign-login = outro programa usa a credencial
 page-alarm-scope-missing = faltam permissões à credencial
-page-alarm-webhooks-missing = webhooks não chegam
+page-alarm-webhooks-missing = faltam webhooks
 page-alarm-webhook-elsewhere = webhook em outro endereço
 page-alarm-webhooks-unverified = webhooks com assinatura desconhecida
 page-alarm-not-held = ninguém cuida da loja
@@ -196,6 +197,7 @@ page-act-resume = { $count ->
 }
 page-act-confirm = Confirmar
 page-act-cancel = Voltar
+page-act-again = Para agir aqui, entre com a sua senha de operador: a pergunta volta em seguida.
 page-act-login = Para agir aqui, entre com a sua senha de operador. A linha de comando abaixo faz o mesmo.
 page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo, para quem tem acesso à máquina.
 page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl restart espelho. A linha de comando faz o mesmo.

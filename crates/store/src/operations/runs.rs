@@ -13,7 +13,7 @@ pub(crate) const FINISH: &str = "UPDATE sync_runs SET state = $2, finished_at = 
     = $6, \
     gone = $7, failed = $8, error = $9, passes = $10 WHERE id = $1";
 
-pub(crate) const ENDED_SINCE: &str = "SELECT store, state, started_at, finished_at FROM sync_runs \
+pub(crate) const ENDED_SINCE: &str = "SELECT store, state, finished_at FROM sync_runs \
     WHERE finished_at >= $1 AND state <> 'running' ORDER BY id";
 
 /// A run that has ended.
@@ -23,8 +23,6 @@ pub struct EndedRun {
     pub store: String,
     /// `complete`, `partial`, `failed` or `interrupted`.
     pub state: String,
-    /// When it began.
-    pub started_at: DateTime<Utc>,
     /// When it ended; of an interrupted one, when that was noticed.
     pub finished_at: DateTime<Utc>,
 }
@@ -141,7 +139,6 @@ fn ended_run(row: &Row) -> Result<EndedRun, Error> {
     Ok(EndedRun {
         store: row.text("store")?,
         state: row.text("state")?,
-        started_at: row.time("started_at")?,
         finished_at: row.time("finished_at")?,
     })
 }

@@ -155,7 +155,7 @@ impl<'c> EntityReader<'c> {
             false => None,
         };
         if let Some(fetched) = &order {
-            let doubt = OrdersPull::doubt(self.context, fetched, request.has_listed_status).await?;
+            let doubt = OrdersPull::doubt(self.context, &fetched.detail, request.has_listed_status).await?;
             if let Some(error) = doubt {
                 return Err(Cause::Unbelieved(error));
             }
@@ -235,9 +235,6 @@ impl<'c> EntityReader<'c> {
         let client = self.context.client.in_lane(lane_of(request.urgency));
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
-        if let Some(error) = ProductsPull::doubt(self.context, &fetched, false).await? {
-            return Err(Cause::Api(error));
-        }
         let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;

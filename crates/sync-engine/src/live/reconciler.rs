@@ -138,7 +138,9 @@ impl<'c> Reconciler<'c> {
         }
         self.observer.reconciled(&report);
         self.observer.stats(self.context.client.stats());
-        let reads_all = options.only.is_empty() && options.since.is_none() && !options.dry_run;
+        // Any other skips what its listing shows unchanged.
+        let reads_all =
+            options.deep && options.only.is_empty() && options.since.is_none() && !options.dry_run;
         if reads_all && report.state == RunState::Complete {
             self.context.client.metrics().forget_unreadable_before(began);
         }

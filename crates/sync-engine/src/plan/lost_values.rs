@@ -1,4 +1,4 @@
-//! Decides whether a detail has lost a value: an order one that was known, a product a price that cannot be read.
+//! Decides whether the detail of an order has lost a value that was known.
 //!
 //! Null and absent fields mean "not applicable" (API document, "Order"). A status, a total and lines apply
 //! to every order that had them, however: without its status a paid order would be invisible to the ERP, and it would
@@ -9,12 +9,6 @@ use espelho_store::KnownOrder;
 
 /// Everything that can be known.
 const ALL: KnownOrder = KnownOrder { has_status: true, has_total: true, has_lines: true };
-
-/// Returns the price of a product that is there and cannot be read, if there is one. NULL would say that the tier has no
-/// price of its own. An unreadable total of an order is refused when it is read.
-pub fn unreadable_price(unreadable: &[&'static str]) -> Option<&'static str> {
-    unreadable.iter().copied().find(|field| *field == "prices[].value")
-}
 
 /// Tells whether a detail lacks a value, so that the known values of the order decide.
 pub fn may_have_lost_one(order: &Order) -> bool {
@@ -40,13 +34,6 @@ mod tests {
 
     use super::*;
     use crate::plan::push::order_status::tests::{line, order};
-
-    #[test]
-    fn a_price_that_cannot_be_read_is_lost_and_other_fields_of_a_product_are_not() {
-        assert_eq!(unreadable_price(&[]), None);
-        assert_eq!(unreadable_price(&["name", "price", "prices[].package_weight"]), None);
-        assert_eq!(unreadable_price(&["name", "prices[].value", "prices[].value"]), Some("prices[].value"));
-    }
 
     const NOTHING: KnownOrder = KnownOrder { has_status: false, has_total: false, has_lines: false };
 

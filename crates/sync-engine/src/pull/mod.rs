@@ -63,9 +63,12 @@ pub trait Pull: Send + Sync {
     /// `is_listed_with_status` means that the listing row has a status.
     fn doubt(
         context: &StoreContext,
-        fetched: &Fetched<Self::Detail>,
+        detail: &Self::Detail,
         is_listed_with_status: bool,
-    ) -> impl Future<Output = Result<Option<ApiError>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<ApiError>, StoreError>> + Send {
+        let _ = (context, detail, is_listed_with_status);
+        std::future::ready(Ok(None))
+    }
 
     /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them.
     fn edited(
@@ -113,8 +116,6 @@ pub struct Fetched<T> {
     pub content_hash: ContentHash,
     /// Remarks to count: fields that could not be read, values that are not known.
     pub remarks: Vec<Text>,
-    /// The fields that could not be read.
-    pub unreadable: Vec<&'static str>,
     /// Its share of the memory budget, until it is written.
     pub held: HeldAnswers,
 }

@@ -96,16 +96,14 @@ impl Pull for OrdersPull {
         let unreadable =
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
-        let (content_hash, unreadable) = (read.value.raw.content_hash(), read.unreadable);
-        Ok(Fetched { content_hash, detail: read.value, remarks, unreadable, held })
+        Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
     }
 
     async fn doubt(
         context: &StoreContext,
-        fetched: &Fetched<Order>,
+        order: &Order,
         is_listed_with_status: bool,
     ) -> Result<Option<ApiError>, StoreError> {
-        let order = &fetched.detail;
         if !may_have_lost_one(order) {
             return Ok(None);
         }

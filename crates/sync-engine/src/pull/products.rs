@@ -5,20 +5,14 @@ use std::collections::HashSet;
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
     error::Refusal,
-    resources::products::{ProductDetail, ProductQuery, request},
+    resources::products::{ProductDetail, ProductQuery},
 };
 use espelho_model::{ContentHash, LocationId, ProductId, fault, sync::Resource, text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use parking_lot::Mutex;
 
 use super::{Fetched, Pull, RowWrite};
-use crate::{
-    StoreContext,
-    plan::{
-        located_levels::{LocationNames, locate},
-        lost_values::unreadable_price,
-    },
-};
+use crate::plan::located_levels::{LocationNames, locate};
 
 const PER_PAGE: u32 = 100;
 
@@ -138,19 +132,7 @@ impl Pull for ProductsPull {
         self.complete(&client, &mut detail, &mut unreadable).await?;
         let remark = |field: &&'static str| text!("run-note-field", field = field.to_string());
         let remarks = unreadable.iter().map(remark).collect();
-        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, unreadable, held })
-    }
-
-    async fn doubt(
-        _: &StoreContext,
-        fetched: &Fetched<ProductDetail>,
-        _: bool,
-    ) -> Result<Option<ApiError>, StoreError> {
-        Ok(unreadable_price(&fetched.unreadable).map(|field| ApiError::Unexpected {
-            request: request(&fetched.detail.product.id).describe(),
-            read: true,
-            problem: format!("a product with an unreadable {field}"),
-        }))
+        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, held })
     }
 
     async fn edited(

@@ -20,6 +20,7 @@ use super::{
     kinds::handler_of,
     options::PushOptions,
     price_requests::{current_tiers, mode_of, request_of},
+    products::shared,
     row_answers::key_in_table,
 };
 use crate::plan::{
@@ -65,9 +66,13 @@ pub async fn preview(
         let page = store.intents().open_stock_page(key, after.as_ref()).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.clone());
-        for row in &page {
-            let mut planned = level(row, options);
-            if is_held && empties(row) {
+        // A level comes once for each product of its SKU.
+        for rows in page.chunk_by(|one, other| (&one.sku, &one.location) == (&other.sku, &other.location)) {
+            let mut planned = level(&rows[0], options);
+            let products: Vec<ProductId> = rows.iter().filter_map(|row| row.product.clone()).collect();
+            if let Some(shared) = shared(rows[0].sku.as_str(), &products) {
+                planned.send_nothing(shared.text);
+            } else if is_held && empties(&rows[0]) {
                 planned.hold(many_to_zero(zeroes, above).text);
             }
             calls.push(planned);
@@ -96,11 +101,15 @@ pub async fn preview(
 }
 
 impl PlannedCall {
-    /// Notes that a guard will hold the change: nothing is sent.
+    /// Notes that a guard will hold the change.
     fn hold(&mut self, why: Text) {
+        self.send_nothing(text!("push-plan-held", why = why));
+    }
+
+    fn send_nothing(&mut self, why: Text) {
         self.calls.clear();
         self.requests = 0;
-        self.note = Some(text!("push-plan-held", why = why));
+        self.note = Some(why);
     }
 }
 
@@ -237,10 +246,11 @@ fn as_mirrored(
 }
 
 async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<PlannedCall, StoreError> {
-    let product = store.lookups().product_by_sku(key, &command.key).await?;
+    let products = store.lookups().products_by_sku(key, &command.key).await?;
+    let product = products.first().filter(|_| products.len() == 1);
     let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
     let handler = handler_of(&command.kind);
-    let call = handler.and_then(|own| own.planned_request(command, &data, product.as_ref()));
+    let call = handler.and_then(|own| own.planned_request(command, &data, product));
     let call = call.map(|request| request.in_full());
     let note = match &call {
         Some(_) => text!("push-plan-unless"),

@@ -39,11 +39,6 @@ impl<'c> Products<'c> {
         let pull = ProductsPull::new(self.client.clone(), locations, self.context.page_parameter.clone());
         let fetched = pull.detail(id.as_str()).await?;
         let detail = fetched.detail.clone();
-        if let Some(error) = ProductsPull::doubt(self.context, &fetched, false).await? {
-            // The mirror keeps what it has; its own reading says so on the row.
-            tracing::info!(store = %self.context.key, product = %id, %error, "product not mirrored");
-            return Ok(detail);
-        }
         let _writing = self.context.writing.lock().await;
         let now = row().await?.get(id.as_str()).copied();
         // Another task has mirrored a later reading: that one stays.
@@ -126,7 +121,7 @@ impl<'c> Products<'c> {
 }
 
 /// Returns what a row waits for whose SKU these products share.
-fn shared(sku: &str, products: &[ProductId]) -> Option<Message> {
+pub(super) fn shared(sku: &str, products: &[ProductId]) -> Option<Message> {
     let [one, other, ..] = products else { return None };
     let text = text!("push-shared-sku", sku = sku, one = one.as_str(), other = other.as_str());
     Some(Message::new("shared_sku", text))

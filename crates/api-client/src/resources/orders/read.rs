@@ -35,7 +35,7 @@ impl OrdersApi<'_> {
     ///
     /// # Errors
     /// As every call; see [`Error`]. [`Error::Unexpected`] for an order that contradicts itself: a status that is no
-    /// text, a total or lines that cannot be read, lines that share an id, or none where it counts some.
+    /// text, lines that cannot be read or share an id, or none where it counts some.
     pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
         let request = request(number);
         let read = self

@@ -102,11 +102,6 @@ pub struct Thumbnail {
     pub resources: Vec<ImageVariation>,
 }
 
-/// Builds the request for one product.
-pub fn request(id: &ProductId) -> ApiRequest {
-    ApiRequest::get(DETAIL, &[id.as_str()])
-}
-
 impl ProductsApi<'_> {
     /// Reads one page of the listing.
     ///
@@ -121,7 +116,7 @@ impl ProductsApi<'_> {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn get(self, id: &ProductId) -> Result<Read<ProductDetail>, Error> {
-        let request = request(id);
+        let request = ApiRequest::get(DETAIL, &[id.as_str()]);
         self.requests
             .read_object(&request, |payload| parse_product(payload, id, self.requests.naive_offset()))
             .await

@@ -11,7 +11,7 @@ use super::{
     finding::Finding,
     throwaway,
 };
-use crate::{config::StoreConfig, context::is_service};
+use crate::{config::StoreConfig, context::is_service, status::process};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let database = match store.all.database.get() {
@@ -83,12 +83,12 @@ fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&serde_json::V
 }
 
 fn judge(owner: Owner, holder: LockHolder) -> Finding {
-    let process = name(Some(holder.process));
-    let who = holder.owner.unwrap_or_default();
+    let number = name(Some(holder.process));
+    let who = process(&holder.owner.unwrap_or_default());
     match owner {
         Owner::Service => Finding::green(text!("doctor-lock-service", owner = who)),
-        Owner::Espelho => Finding::yellow(text!("doctor-lock-espelho", owner = who, process = process)),
-        Owner::Stranger => Finding::red(text!("doctor-lock-stranger", process = process)),
+        Owner::Espelho => Finding::yellow(text!("doctor-lock-espelho", owner = who, process = number)),
+        Owner::Stranger => Finding::red(text!("doctor-lock-stranger", process = number)),
     }
 }
 

@@ -49,7 +49,7 @@ pub(in super::super) async fn act(
     let question = page::question_address(&asked);
     let refused = |status, said: &Text| answer(status, page::login(&question, Some(said), &reader), &headers);
     let Some(session) = &reader.session else {
-        return Err(refused(StatusCode::UNAUTHORIZED, &text!("page-act-login")));
+        return Err(refused(StatusCode::UNAUTHORIZED, &text!("page-act-again")));
     };
     let csrf = query_value(&body, "csrf").unwrap_or_default();
     if !session.made(&csrf) {

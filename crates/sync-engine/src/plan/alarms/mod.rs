@@ -68,6 +68,8 @@ codes! {
     MarketplaceErrors = "marketplace_errors",
     /// The marketplace refuses requests (429) although they keep to the limit.
     Throttled = "throttled",
+    /// Values of the marketplace's answers cannot be read; their columns are NULL.
+    UnreadableValues = "unreadable_values",
     /// The marketplace refuses the store's username or password.
     CredentialRefused = "credential_refused",
     /// Another program logs in with the store's credential.

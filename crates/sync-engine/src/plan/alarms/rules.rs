@@ -33,6 +33,8 @@ const MANY_UNVERIFIED: u64 = 3;
 const TOKEN: TimeDelta = TimeDelta::hours(24);
 /// A delivery is handled within this time.
 const INBOX: TimeDelta = TimeDelta::minutes(2);
+/// What waits in the inbox for longer may tell of orders that count as not told.
+const SORTED: TimeDelta = TimeDelta::seconds(30);
 /// The first check of an ERP row comes within this time.
 const UNSEEN: TimeDelta = TimeDelta::minutes(5);
 /// A sweep that misses this many turns is late.
@@ -240,14 +242,9 @@ fn unreadable(store: &StoreSeen) -> Option<Alarm> {
     let values = store.unreadable.iter().map(|field| field.values).sum::<u64>();
     let name = |of: &UnreadableSeen| format!("{} ({}: {})", of.field, of.route, of.values);
     let named = store.unreadable.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
-    let text = text!(
-        "alarm-marketplace-unreadable-values",
-        store = store.key.as_str(),
-        count = values,
-        fields = named
-    );
-    let alarm = alarm(Code::MarketplaceErrors, Severity::Warning, Some(&store.key), Some(since), text);
-    Some(Alarm { cause: "unreadable_values".to_owned(), count: values, ..alarm })
+    let text = text!("alarm-unreadable-values", store = store.key.as_str(), count = values, fields = named);
+    let alarm = alarm(Code::UnreadableValues, Severity::Warning, Some(&store.key), Some(since), text);
+    Some(Alarm { count: values, ..alarm })
 }
 
 /// Returns the alarms of the credential, its abilities, its token, and the store's owner.
@@ -315,7 +312,7 @@ fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
 /// Returns the alarm of deliveries of which some are lost. While the inbox is behind, what waits in it may tell of the
 /// changes.
 fn lost_deliveries(store: &StoreSeen, webhook: &WebhookSeen, at: DateTime<Utc>) -> Option<Alarm> {
-    let is_behind = store.inbox.is_some_and(|(_, oldest)| lasts(at, oldest, INBOX));
+    let is_behind = store.inbox.is_some_and(|(_, oldest)| lasts(at, oldest, SORTED));
     let lost = webhook.lost.filter(|_| !is_behind)?;
     let name = store.key.as_str();
     let text = text!("alarm-webhooks-some-missing", store = name, untold = lost.untold, all = lost.all);

@@ -26,7 +26,7 @@ fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
     );
     let behind = of(|store| {
         store.webhook = Some(some.clone());
-        store.inbox = Some((3, ago(120)));
+        store.inbox = Some((3, ago(31)));
     });
     assert_eq!(behind.1, [""; 0], "what waits may tell of them");
     let none = WebhookSeen { silence: silence.clone(), ..some.clone() };
@@ -73,7 +73,7 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
     let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
     assert_eq!(
         (verdict.state, alarm.code, alarm.cause.as_str()),
-        (State::Warning, Code::MarketplaceErrors, "unreadable_values")
+        (State::Warning, Code::UnreadableValues, "")
     );
     assert_eq!((alarm.count, alarm.since), (9, Some(ago(90))));
     for locale in Language::ALL.map(Locale::of) {
