@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
-use espelho_sync_engine::plan::untold_changes::LostDeliveries;
+use espelho_sync_engine::plan::unreported_changes::LostDeliveries;
 
 /// The health of all stores, and of what they share.
 #[derive(Default)]

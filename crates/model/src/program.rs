@@ -51,7 +51,7 @@ const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl stop espelho.socket espelho", "Ctrl-C"),
     ("sudo systemctl enable --now espelho", "espelho run"),
     ("sudo systemctl start espelho", "espelho run"),
-    // Whoever started it has its terminal; a pattern of processes would meet those of other installations.
+    // Ctrl-C in its terminal: a pattern of processes would meet those of other installations.
     ("sudo systemctl restart espelho", "Ctrl-C; espelho run"),
     ("sudo systemctl reload espelho", "Ctrl-C; espelho run"),
     ("systemctl reload espelho", "Ctrl-C; espelho run"),
@@ -104,7 +104,7 @@ pub fn called(text: &str) -> Cow<'_, str> {
 
 /// Replaces the commands for the unit by those that work without one.
 pub(crate) fn without_unit(text: &str) -> Cow<'_, str> {
-    // Who edits the socket's unit has it.
+    // A text about editing the socket's unit is shown only where that unit is installed.
     if !text.contains("systemctl") || text.contains("systemctl edit") {
         return Cow::Borrowed(text);
     }

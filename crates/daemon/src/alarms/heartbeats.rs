@@ -265,7 +265,7 @@ mod tests {
         let minute = |ago: usize| hour[MINUTES - 1 - ago];
         for (ago, expected) in [
             (58, None),
-            // Nobody recorded whether an alarm stood.
+            // No record tells whether an alarm stood.
             (57, Some(Beat::Unproved)),
             (56, None),
             (44, Some(Beat::Warned)),

@@ -60,9 +60,9 @@ alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $miss
        *[other] { $missed } changes were found of which { $address } was not told.
     }
     .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
-alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $untold ->
+alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $unreported ->
         [one] 1 was found without one
-       *[other] { $untold } were found without one
+       *[other] { $unreported } were found without one
     }. Nothing is lost: the sweeps find them, only later.
     .next = look at the webhook's delivery history in the seller portal (answers other than 2xx, time-outs) and compare it with the proxy before webhooks.listen
 alarm-unknown-store = { $count ->

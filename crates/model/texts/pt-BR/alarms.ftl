@@ -60,9 +60,9 @@ alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed -
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
     .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
-alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $untold ->
+alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $unreported ->
         [1] 1 foi achado
-       *[other] { $untold } foram achados
+       *[other] { $unreported } foram achados
     } sem aviso. Nada se perde: as varreduras os acham, só que mais tarde.
     .next = veja no portal do vendedor o histórico de entregas do webhook (respostas que não são 2xx, prazo esgotado) e compare com o proxy diante de webhooks.listen
 alarm-unknown-store = { $count ->

@@ -94,7 +94,7 @@ pub(crate) const NOTE_FIRST_READ: Insert = Insert {
     columns: 3,
     tail: "ON CONFLICT (store, id) DO NOTHING",
 };
-/// Whether the product of this id shares its SKU with another one.
+/// The condition that the product of this id shares its SKU with another one.
 macro_rules! shares_its_sku {
     ($id:literal) => {
         concat!(
@@ -121,8 +121,6 @@ pub(crate) const FORGET_UNSHARED: &str = concat!(
     "DELETE FROM sync_failures WHERE store = $1 AND resource = 'products' AND code = 'shared_sku' AND NOT ",
     shares_its_sku!("sync_failures.key")
 );
-pub(crate) const LOCATIONS: &str =
-    "SELECT location_id FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 pub(crate) const LOCATION_NAMES: &str =
     "SELECT location_id, name FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 
@@ -149,16 +147,6 @@ pub struct SharedSku {
 }
 
 impl Mirror<'_> {
-    /// The ids of the mirrored stock locations.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn location_ids(self, store: &StoreKey) -> Result<Vec<LocationId>, Error> {
-        let rows =
-            self.database.fetch("read stock locations", LOCATIONS, vec![store.as_str().into()]).await?;
-        rows.iter().map(|row| row.text("location_id").map(LocationId::new)).collect()
-    }
-
     /// The mirrored stock locations with their names.
     ///
     /// # Errors

@@ -155,7 +155,7 @@ impl<'c> Ingest<'c> {
         self.keep_event_only_data(event_only_data, &malformed).await?;
         for (entity, request) in &reads {
             if let (Entity::Order(number), Some(at)) = (entity, request.reported_at) {
-                self.watch.note_told(number, at);
+                self.watch.note_reported(number, at);
             }
         }
         self.queue.push(reads);

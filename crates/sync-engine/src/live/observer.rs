@@ -8,7 +8,7 @@ use espelho_model::sync::Resource;
 
 use crate::{
     Problem, StoreReport,
-    plan::{schedule::Sweep, untold_changes::LostDeliveries},
+    plan::{schedule::Sweep, unreported_changes::LostDeliveries},
 };
 
 /// Receives events for metrics, health and logs.

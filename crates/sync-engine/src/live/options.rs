@@ -52,7 +52,7 @@ pub struct Options {
     pub intervals: Intervals,
     /// Whether deliveries arrive at all: without them, a change that a sweep finds was not missed.
     pub receives: bool,
-    /// Whether the webhook has the events of new orders and of new statuses: without them, an order that a sweep finds
+    /// True if the webhook has the events of new orders and of new statuses. Without them, an order that a sweep finds
     /// changed says nothing about lost deliveries.
     pub has_order_events: bool,
     /// The budget, which limits each sweep to its share.

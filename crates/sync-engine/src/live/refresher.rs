@@ -23,7 +23,7 @@ use crate::{
         refresh::{changed_since, is_missed},
         refresh_errors::{AfterError, after_error},
         unbelieved_orders::after_unbelieved,
-        untold_changes::counts,
+        unreported_changes::counts,
     },
     quarantine::panicked_problem,
 };
@@ -149,7 +149,7 @@ impl<'c> Refresher<'c> {
             if let Entity::Order(number) = entity
                 && read.events.iter().any(|event| counts(event))
             {
-                self.watch.note_untold(number, read.changed_at);
+                self.watch.note_unreported(number, read.changed_at);
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::{
     plan::{
         schedule::{Sweep, first_test},
         silence::{as_recorded, silence, was_open, was_proved},
-        untold_changes::UntoldChanges,
+        unreported_changes::UnreportedChanges,
         webhook_news,
     },
     pull::is_final,
@@ -44,7 +44,7 @@ pub(super) struct WebhookWatch<'c> {
     observer: &'c dyn Observer,
     /// Whether deliveries arrive at all: without them, a change that a sweep finds was not missed.
     receives: bool,
-    /// Whether deliveries should report each new order and each new status.
+    /// True if deliveries should report each new order and each new status.
     has_order_events: bool,
     state: Mutex<State>,
     /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
@@ -58,7 +58,7 @@ struct State {
     /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     was_open: bool,
     /// The orders that sweeps found changed, and what deliveries reported.
-    untold: UntoldChanges,
+    unreported: UnreportedChanges,
 }
 
 /// The result of a request for a test delivery.
@@ -72,13 +72,13 @@ enum Asked {
 impl<'c> WebhookWatch<'c> {
     /// Returns a watch that remembers nothing yet.
     pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, options: &Options) -> Self {
-        let untold = UntoldChanges::starting(context.clock.now());
+        let unreported = UnreportedChanges::starting(context.clock.now());
         Self {
             context,
             observer,
             receives: options.receives,
             has_order_events: options.receives && options.has_order_events,
-            state: Mutex::new(State { untold, ..State::default() }),
+            state: Mutex::new(State { unreported, ..State::default() }),
             suspected: Notify::new(),
         }
     }
@@ -121,13 +121,13 @@ impl<'c> WebhookWatch<'c> {
     /// Records that the marketplace answers again.
     pub(super) fn note_outage(&self, began: DateTime<Utc>) {
         let now = self.context.clock.now();
-        self.state().untold.note_outage(began, now);
+        self.state().unreported.note_outage(began, now);
     }
 
     /// Records that our receiver has refused deliveries: that explains what sweeps find now.
     pub(super) fn note_refused(&self) {
         let now = self.context.clock.now();
-        self.state().untold = UntoldChanges::starting(now);
+        self.state().unreported = UnreportedChanges::starting(now);
     }
 
     /// Records that a sweep found a change that no delivery reported.
@@ -139,19 +139,19 @@ impl<'c> WebhookWatch<'c> {
     }
 
     /// Records that a sweep found an order changed of which no delivery has reported a change with an event.
-    pub(super) fn note_untold(&self, order: &OrderNumber, changed_at: Option<DateTime<Utc>>) {
+    pub(super) fn note_unreported(&self, order: &OrderNumber, changed_at: Option<DateTime<Utc>>) {
         if self.has_order_events {
             let now = self.context.clock.now();
-            self.state().untold.found(order, changed_at, now);
+            self.state().unreported.found(order, changed_at, now);
             self.suspected.notify_one();
         }
     }
 
     /// Records that a delivery reports a change of an order, with the time of its event.
-    pub(super) fn note_told(&self, order: &OrderNumber, event_at: DateTime<Utc>) {
+    pub(super) fn note_reported(&self, order: &OrderNumber, event_at: DateTime<Utc>) {
         if self.has_order_events {
             let now = self.context.clock.now();
-            self.state().untold.heard(order, event_at, now);
+            self.state().unreported.heard(order, event_at, now);
         }
     }
 
@@ -159,7 +159,7 @@ impl<'c> WebhookWatch<'c> {
     pub(super) fn note_caused(&self, order: &OrderNumber) {
         if self.has_order_events {
             let now = self.context.clock.now();
-            self.state().untold.caused(order, now);
+            self.state().unreported.caused(order, now);
         }
     }
 
@@ -174,7 +174,7 @@ impl<'c> WebhookWatch<'c> {
             let mut state = self.state();
             if state.watch.silent {
                 // The changes of the silence are explained by it.
-                state.untold = UntoldChanges::starting(now);
+                state.unreported = UnreportedChanges::starting(now);
             }
             webhook_news::heard(&mut state.watch, at.min(now), is_test);
             state.is_unwritten = true;
@@ -250,7 +250,7 @@ impl<'c> WebhookWatch<'c> {
             state.is_unwritten |= is_news;
         }
         self.report(silence.proved_since);
-        silence.is_suspected || self.state().untold.is_pending()
+        silence.is_suspected || self.state().unreported.is_pending()
     }
 
     /// Requests a test delivery. [`Self::note_heard`] records its arrival; the status shows when it did not arrive.
@@ -305,7 +305,7 @@ impl<'c> WebhookWatch<'c> {
             let is_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
             state.was_open = is_open;
             let Watch { heard_at, test_heard_at, missed, .. } = state.watch;
-            let lost = state.untold.judge(now);
+            let lost = state.unreported.judge(now);
             WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost }
         };
         self.observer.webhook(news);

@@ -42,6 +42,6 @@ pub mod stock_balance;
 pub mod tiers;
 pub mod unbelieved_orders;
 pub mod unread_orders;
-pub mod untold_changes;
+pub mod unreported_changes;
 pub mod webhook_news;
 pub mod window;

@@ -211,8 +211,8 @@ impl Queue {
         self.ids.len()
     }
 
-    /// Whether so many entities of a worker pool are due, or will be soon. What could not be read is among them, so that
-    /// the queue does not grow in an outage; what is read again only after a minute keeps nothing else waiting.
+    /// Returns `true` if at least `many` entities of a worker pool are due within the longest backoff. Failed readings count,
+    /// so that the queue does not grow in an outage. Readings that are due after a minute or more keep nothing waiting.
     pub fn has_soon(&self, now: Duration, urgency: Urgency, many: usize) -> bool {
         let until = now + LONGEST_BACKOFF;
         let soon =

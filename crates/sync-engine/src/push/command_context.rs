@@ -41,9 +41,9 @@ impl CommandContext<'_> {
         Intent::Command(self.command.id, self.command.fingerprint())
     }
 
-    /// Whether the ERP or a person (`espelho retry`) has just asked for it: a command of which anything was sent is under
-    /// way. What an earlier attempt sent, and what never showed, is then sent again.
-    pub(crate) fn is_asked_anew(&self) -> bool {
+    /// Returns `true` if nothing of this attempt was sent: the ERP has just written the command, or a person has repeated
+    /// it (`espelho retry`). A change that an earlier attempt sent and that never showed is then sent again.
+    pub(crate) fn is_new_attempt(&self) -> bool {
         self.command.state == Some(PushState::New)
     }
 

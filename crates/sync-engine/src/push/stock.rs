@@ -289,8 +289,8 @@ impl<'c> StockPusher<'c> {
             return self.tools.products.unknown_sku(level.sku.as_str()).await;
         };
         if level.mirrored.is_none() {
-            let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
-            if !locations.is_empty() && !locations.contains(&level.location) {
+            let locations = self.context.store.mirror().location_names(&self.context.key).await?;
+            if !locations.is_empty() && !locations.contains_key(&level.location) {
                 return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
             }
         }

@@ -308,7 +308,7 @@ async fn half_of_the_deliveries_that_are_lost_are_told_though_the_others_arrive(
     let (mut rig, outside) = receiving().await;
     // What changed while the work began does not count.
     rig.pass(Duration::from_secs(120)).await;
-    let lost = || outside.told().webhook.and_then(|news| news.lost).map(|lost| (lost.untold, lost.all));
+    let lost = || outside.told().webhook.and_then(|news| news.lost).map(|lost| (lost.unreported, lost.all));
     let goods = rig.goods().await;
     for (number, goods) in goods.iter().cycle().take(10).enumerate() {
         let order = rig.sell("standard", &goods.sku);

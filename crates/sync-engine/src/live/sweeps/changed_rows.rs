@@ -23,7 +23,7 @@ use crate::{
 
 /// The rows of a page that are listed differently.
 struct Changed {
-    /// What the mirror does not know yet.
+    /// Rows that the mirror does not know yet.
     news: Vec<ListedRow>,
     /// Orders whose details were not believed.
     again: Vec<ListedRow>,

@@ -33,7 +33,7 @@ const MANY_UNVERIFIED: u64 = 3;
 const TOKEN: TimeDelta = TimeDelta::hours(24);
 /// A delivery is handled within this time.
 const INBOX: TimeDelta = TimeDelta::minutes(2);
-/// What waits in the inbox for longer may tell of orders that count as not told.
+/// A delivery that waits in the inbox for longer may report an order that counts as unreported.
 const SORTED: TimeDelta = TimeDelta::seconds(30);
 /// The first check of an ERP row comes within this time.
 const UNSEEN: TimeDelta = TimeDelta::minutes(5);
@@ -315,9 +315,10 @@ fn lost_deliveries(store: &StoreSeen, webhook: &WebhookSeen, at: DateTime<Utc>) 
     let is_behind = store.inbox.is_some_and(|(_, oldest)| lasts(at, oldest, SORTED));
     let lost = webhook.lost.filter(|_| !is_behind)?;
     let name = store.key.as_str();
-    let text = text!("alarm-webhooks-some-missing", store = name, untold = lost.untold, all = lost.all);
+    let text =
+        text!("alarm-webhooks-some-missing", store = name, unreported = lost.unreported, all = lost.all);
     let alarm = alarm(Code::WebhooksMissing, Severity::Warning, Some(&store.key), Some(lost.since), text);
-    Some(Alarm { count: lost.untold, ..alarm })
+    Some(Alarm { count: lost.unreported, ..alarm })
 }
 
 /// Returns the alarm of late work: one for each store, for the worst of it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
 
-use crate::plan::untold_changes::LostDeliveries;
+use crate::plan::unreported_changes::LostDeliveries;
 
 /// Everything that [`decide`](super::decide) reads.
 #[derive(Clone, Debug, PartialEq)]

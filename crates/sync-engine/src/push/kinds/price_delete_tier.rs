@@ -63,7 +63,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let desired: Vec<Tier> =
         current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
     // The steps of an earlier attempt never showed: a person wants them sent again.
-    let sent: &[Effect] = if cx.is_asked_anew() { &[] } else { &cx.effects };
+    let sent: &[Effect] = if cx.is_new_attempt() { &[] } else { &cx.effects };
     let of_command = (Some(cx.identity()), sent);
     let applied = services.prices.apply_tiers(&product, &detail, &desired, of_command, &cx.intent()).await?;
     let verdict = match applied.unwrap_or_else(|refused| refused.verdict) {

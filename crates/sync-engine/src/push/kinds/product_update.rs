@@ -84,7 +84,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if shows(&cx.data, &detail) {
         return Ok(Verdict::Done(None));
     }
-    if let Some(sent) = cx.confirmed("product.update").filter(|_| !cx.is_asked_anew()) {
+    if let Some(sent) = cx.confirmed("product.update").filter(|_| !cx.is_new_attempt()) {
         if let Some(wait) = read_again_in(sent, services.context.clock.now()) {
             return Ok(Verdict::Unsettled(wait));
         }

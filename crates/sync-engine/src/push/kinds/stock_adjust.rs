@@ -227,8 +227,8 @@ async fn count_zero(
 
 /// Says whether the store has a location: a product that has no stock there yet has none of it.
 async fn is_location(services: &Services<'_>, location: &LocationId) -> Result<bool, Error> {
-    let known = services.context.store.mirror().location_ids(&services.context.key).await?;
-    Ok(known.contains(location))
+    let known = services.context.store.mirror().location_names(&services.context.key).await?;
+    Ok(known.contains_key(location))
 }
 
 /// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land

@@ -1,7 +1,7 @@
 //! Alarms of what comes in: deliveries, and values that cannot be read.
 
 use super::*;
-use crate::plan::untold_changes::LostDeliveries;
+use crate::plan::unreported_changes::LostDeliveries;
 
 // withstands: F035, F037, F050
 #[test]
@@ -17,7 +17,7 @@ fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
         of_webhook(WebhookSeen { silence: silence.clone(), elsewhere, ..WebhookSeen::default() }),
         ["webhook_elsewhere"]
     );
-    let lost = Some(LostDeliveries { since: ago(90), untold: 6, all: 12 });
+    let lost = Some(LostDeliveries { since: ago(90), unreported: 6, all: 12 });
     let some = WebhookSeen { lost, ..WebhookSeen::default() };
     assert_eq!(
         of(|store| store.webhook = Some(some.clone())),

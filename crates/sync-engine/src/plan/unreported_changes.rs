@@ -14,15 +14,15 @@ use espelho_model::{OrderNumber, time::is_future};
 const WINDOW: TimeDelta = TimeDelta::minutes(15);
 /// A delivery that comes so long after a sweep is late, not lost. For as long after a start or an outage deliveries of
 /// changes from before it may be missing.
-const PATIENCE: TimeDelta = TimeDelta::seconds(60);
+const LATE_DELIVERY: TimeDelta = TimeDelta::seconds(60);
 /// A change that a sweep finds so late proves nothing about now.
-const FRESH: TimeDelta = TimeDelta::hours(1);
+const MAX_AGE: TimeDelta = TimeDelta::hours(1);
 /// The alarm ends when no further order was found for this long.
 const ENDS_AFTER: TimeDelta = TimeDelta::minutes(10);
 /// Fewer orders prove nothing.
-const FEW: u64 = 5;
+const MIN_ORDERS: u64 = 5;
 /// Nor does a smaller share: at least every tenth of the orders that changed.
-const SHARE: u64 = 10;
+const MIN_SHARE: u64 = 10;
 /// An event and the change that it reports have the same time but for this: times have whole seconds.
 const SAME_TIME: TimeDelta = TimeDelta::seconds(5);
 /// Shorter outages than this lose no delivery.
@@ -36,20 +36,20 @@ pub struct LostDeliveries {
     /// Since when.
     pub since: DateTime<Utc>,
     /// Orders of the last 15 minutes whose change a sweep found and no delivery reported.
-    pub untold: u64,
+    pub unreported: u64,
     /// All orders that deliveries or sweeps found changed in that time.
     pub all: u64,
 }
 
 /// The changes of a store's orders in the last minutes, and what reported them.
 #[derive(Clone, Debug, Default)]
-pub struct UntoldChanges {
+pub struct UnreportedChanges {
     /// Changes before this time may have been reported while nobody could hear it.
     counts_from: DateTime<Utc>,
     /// Orders whose newest change a sweep found and no delivery has reported.
     found: HashMap<OrderNumber, Found>,
-    /// What deliveries reported, and what effects of ours changed, in the order in which it became known.
-    told: VecDeque<Told>,
+    /// Changes that deliveries reported or effects of ours made, in the order in which they became known.
+    reports: VecDeque<Report>,
     /// Since when the alarm stands.
     raised_since: Option<DateTime<Utc>>,
 }
@@ -61,7 +61,7 @@ struct Found {
 }
 
 #[derive(Clone, Debug)]
-struct Told {
+struct Report {
     order: OrderNumber,
     /// When it became known.
     at: DateTime<Utc>,
@@ -75,10 +75,10 @@ pub fn counts(event: &str) -> bool {
     REPORTED.contains(&event)
 }
 
-impl UntoldChanges {
+impl UnreportedChanges {
     /// Starts to count: nobody knows what was reported before.
     pub fn starting(now: DateTime<Utc>) -> Self {
-        Self { counts_from: now + PATIENCE, ..Self::default() }
+        Self { counts_from: now + LATE_DELIVERY, ..Self::default() }
     }
 
     /// Records the end of an outage: deliveries of that time may be lost, and its changes are found now.
@@ -92,27 +92,28 @@ impl UntoldChanges {
     /// it reports a later change.
     pub fn heard(&mut self, order: &OrderNumber, event_at: DateTime<Utc>, now: DateTime<Utc>) {
         let until = event_at + SAME_TIME;
-        let reports = |found: &Found| found.changed_at <= until && event_at <= found.at + PATIENCE;
+        let reports = |found: &Found| found.changed_at <= until && event_at <= found.at + LATE_DELIVERY;
         if self.found.get(order).is_some_and(reports) {
             self.found.remove(order);
         }
-        self.note_told(Told { order: order.clone(), at: now, until, is_delivery: true });
+        self.note(Report { order: order.clone(), at: now, until, is_delivery: true });
     }
 
     /// Records that an effect of ours changed an order: it needs no delivery.
     pub fn caused(&mut self, order: &OrderNumber, now: DateTime<Utc>) {
-        let until = now + PATIENCE;
+        let until = now + LATE_DELIVERY;
         if self.found.get(order).is_some_and(|found| found.changed_at <= until) {
             self.found.remove(order);
         }
-        self.note_told(Told { order: order.clone(), at: now, until, is_delivery: false });
+        self.note(Report { order: order.clone(), at: now, until, is_delivery: false });
     }
 
     /// Records that a sweep found an order changed, with the time of the change as the marketplace reports it.
     pub fn found(&mut self, order: &OrderNumber, changed_at: Option<DateTime<Utc>>, now: DateTime<Utc>) {
         let Some(changed_at) = changed_at else { return };
-        let is_told = self.told.iter().any(|told| told.order == *order && told.until >= changed_at);
-        if !is_told && changed_at >= self.counts_from && now - changed_at <= FRESH {
+        let is_reported =
+            self.reports.iter().any(|report| report.order == *order && report.until >= changed_at);
+        if !is_reported && changed_at >= self.counts_from && now - changed_at <= MAX_AGE {
             self.found.insert(order.clone(), Found { at: now, changed_at });
         }
     }
@@ -125,36 +126,36 @@ impl UntoldChanges {
     /// Decides whether some deliveries are lost.
     pub fn judge(&mut self, now: DateTime<Utc>) -> Option<LostDeliveries> {
         self.forget(now);
-        let untold: Vec<(&OrderNumber, DateTime<Utc>)> = self
+        let unreported: Vec<(&OrderNumber, DateTime<Utc>)> = self
             .found
             .iter()
-            .filter(|(_, found)| now - found.at >= PATIENCE)
+            .filter(|(_, found)| now - found.at >= LATE_DELIVERY)
             .map(|(order, found)| (order, found.at))
             .collect();
-        let heard = self.told.iter().filter(|told| told.is_delivery).map(|told| &told.order);
-        let all: BTreeSet<&OrderNumber> = untold.iter().map(|(order, _)| *order).chain(heard).collect();
-        let (count, all) = (untold.len() as u64, all.len() as u64);
-        let oldest = untold.iter().map(|(_, at)| *at).min();
-        let goes_on = untold.iter().any(|(_, at)| now - *at < ENDS_AFTER);
-        let is_many = count >= FEW && count * SHARE >= all;
+        let heard = self.reports.iter().filter(|report| report.is_delivery).map(|report| &report.order);
+        let all: BTreeSet<&OrderNumber> = unreported.iter().map(|(order, _)| *order).chain(heard).collect();
+        let (count, all) = (unreported.len() as u64, all.len() as u64);
+        let oldest = unreported.iter().map(|(_, at)| *at).min();
+        let goes_on = unreported.iter().any(|(_, at)| now - *at < ENDS_AFTER);
+        let is_many = count >= MIN_ORDERS && count * MIN_SHARE >= all;
         let stands = goes_on && (is_many || self.raised_since.is_some());
         self.raised_since = self.raised_since.or(oldest).filter(|_| stands);
-        self.raised_since.map(|since| LostDeliveries { since, untold: count, all })
+        self.raised_since.map(|since| LostDeliveries { since, unreported: count, all })
     }
 
-    fn note_told(&mut self, told: Told) {
-        self.forget(told.at);
-        self.told.push_back(told);
+    fn note(&mut self, report: Report) {
+        self.forget(report.at);
+        self.reports.push_back(report);
     }
 
     /// Forgets what is too old, and what a clock that was ahead has recorded.
     fn forget(&mut self, now: DateTime<Utc>) {
         let is_kept = |at: DateTime<Utc>| now - at < WINDOW && !is_future(at, now);
-        while self.told.front().is_some_and(|told| !is_kept(told.at)) {
-            self.told.pop_front();
+        while self.reports.front().is_some_and(|report| !is_kept(report.at)) {
+            self.reports.pop_front();
         }
         self.found.retain(|_, found| is_kept(found.at));
-        self.counts_from = self.counts_from.min(now + PATIENCE);
+        self.counts_from = self.counts_from.min(now + LATE_DELIVERY);
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
         DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
     }
 
-    /// What happens to an order, by its number, at a second.
+    /// One event of an order, by its number, at a second.
     #[derive(Clone, Copy)]
     enum Step {
         /// A delivery arrives whose event happened at the other second.
@@ -185,9 +186,9 @@ mod tests {
     }
     use Step::{Caused, Found, FoundTimeless, Heard, Outage};
 
-    fn after(steps: &[Step]) -> UntoldChanges {
+    fn after(steps: &[Step]) -> UnreportedChanges {
         let order = |number: u32| OrderNumber::new(number.to_string());
-        let mut changes = UntoldChanges::starting(at(STARTED));
+        let mut changes = UnreportedChanges::starting(at(STARTED));
         for step in steps {
             match *step {
                 Heard(number, second, event) => changes.heard(&order(number), at(event), at(second)),
@@ -202,9 +203,9 @@ mod tests {
         changes
     }
 
-    /// Returns how many of how many orders count as untold at a second, if that is an alarm.
+    /// Returns how many of how many orders count as unreported at a second, if that is an alarm.
     fn judged(steps: &[Step], second: i64) -> Option<(u64, u64)> {
-        after(steps).judge(at(second)).map(|lost| (lost.untold, lost.all))
+        after(steps).judge(at(second)).map(|lost| (lost.unreported, lost.all))
     }
 
     /// The same change of so many orders: the first has this number.
@@ -218,7 +219,7 @@ mod tests {
 
     // withstands: F050
     #[test]
-    fn five_orders_and_a_tenth_of_all_that_no_delivery_told_are_an_alarm() {
+    fn five_orders_and_a_tenth_of_all_that_no_delivery_reported_are_an_alarm() {
         let heard = |count| each(100, count, |number| Heard(number, 1_000, 990));
         for (found, heard, second, expected, why) in [
             (found(5), heard(5), 1_060, Some((5, 10)), "half of them are lost"),
@@ -310,7 +311,7 @@ mod tests {
                 changes.found(&OrderNumber::new("9"), Some(at(1_290)), at(1_300));
             }
             let lost = changes.judge(at(second));
-            assert_eq!(lost.map(|lost| (lost.untold, lost.all)), expected, "{second}");
+            assert_eq!(lost.map(|lost| (lost.unreported, lost.all)), expected, "{second}");
             assert!(lost.is_none_or(|lost| lost.since == at(1_000)), "it stands since the first of them");
         }
         let mut late = after(&found(5));
@@ -325,7 +326,11 @@ mod tests {
         let mut changes = after(&found(5));
         assert!(changes.judge(at(1_060)).is_some());
         changes.found(&OrderNumber::new("90"), Some(at(1_550)), at(1_560));
-        assert_eq!(changes.judge(at(1_950)).map(|lost| lost.untold), Some(1), "the others left the window");
+        assert_eq!(
+            changes.judge(at(1_950)).map(|lost| lost.unreported),
+            Some(1),
+            "the others left the window"
+        );
         assert!(changes.judge(at(2_160)).is_none());
         changes.found(&OrderNumber::new("91"), Some(at(2_200)), at(2_210));
         assert!(changes.judge(at(2_300)).is_none(), "two prove nothing");
@@ -337,7 +342,7 @@ mod tests {
         let mut changes = after(&each(0, 9, |number| Found(number, 9_000, 8_990)));
         assert_eq!(changes.judge(at(1_000)), None);
         assert!(!changes.is_pending());
-        let mut ahead = UntoldChanges::starting(at(90_000));
+        let mut ahead = UnreportedChanges::starting(at(90_000));
         assert_eq!(ahead.judge(at(900)), None);
         (0..5)
             .for_each(|number| ahead.found(&OrderNumber::new(number.to_string()), Some(at(990)), at(1_000)));
