@@ -194,6 +194,8 @@ impl Installation {
         // A bare `espelho` reads the same configuration: the command lines that are printed need not name it.
         command.env("ESPELHO_CONFIG", self.dir.path());
         command.env("TMPDIR", self.dir.path()).env("STATE_DIRECTORY", self.dir.path());
+        // No unit of this machine manages the service: next steps name `espelho run`, wherever the tests run.
+        command.env("SYSTEMD_UNIT_PATH", self.dir.path()).env_remove("NOTIFY_SOCKET");
         // Messages for people are in English here; rows are in the installation's language, which is Portuguese.
         command.env("LC_ALL", "en_US.UTF-8");
         command

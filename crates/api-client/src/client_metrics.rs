@@ -7,7 +7,6 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::ContentHash;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
@@ -18,7 +17,7 @@ use crate::{
     limit::Lane,
     login_reason::LoginReason,
     route::Route,
-    unreadable_values::UnreadableValues,
+    unreadable_values::{Object, UnreadableValues},
 };
 
 pub use crate::unreadable_values::UnreadableField;
@@ -206,8 +205,13 @@ impl ClientMetrics {
         fields: impl Iterator<Item = &'static str>,
         at: DateTime<Utc>,
     ) {
-        let object = || ContentHash::of(request.describe().as_bytes());
+        let object = || Object::of(&request.describe(), &request.describe_owner());
         self.unreadable.lock().note(request.route_and_method(), object, fields, at);
+    }
+
+    /// Forgets the unreadable values of an object that the marketplace does not have.
+    pub(crate) fn absent(&self, request: &ApiRequest) {
+        self.unreadable.lock().forget_object(&request.describe());
     }
 
     pub(crate) fn request<T>(&self, request: &ApiRequest, result: &Result<T, Error>) {

@@ -175,6 +175,15 @@ impl ApiRequest {
     pub fn describe(&self) -> String {
         format!("{} {}", self.method, self.path_and_query)
     }
+
+    /// Returns method and path of what the request's object belongs to: an order or a product for its sides, else the
+    /// object itself.
+    pub(crate) fn describe_owner(&self) -> String {
+        let first_id = self.route.split('/').position(|part| part.starts_with('{'));
+        let path = self.path_and_query.split('?').next().unwrap_or_default();
+        let parts = path.split('/').take(first_id.map_or(usize::MAX, |at| at + 1));
+        format!("{} {}", self.method, parts.collect::<Vec<_>>().join("/"))
+    }
 }
 
 fn fill(route: &str, ids: &[&str]) -> String {
@@ -221,5 +230,18 @@ mod tests {
             "GET /api/v1/sellers/orders/a%2Fb/events?status=paid%2Cpreparing&page=2"
         );
         assert_eq!(request.route(), "/api/v1/sellers/orders/{id}/events");
+    }
+
+    #[test]
+    fn the_sides_of_an_object_belong_to_it() {
+        for (request, owner) in [
+            (ApiRequest::get("/api/products/{id}", &["P1"]), "GET /api/products/P1"),
+            (ApiRequest::get("/api/products/{id}/stock", &["P1"]), "GET /api/products/P1"),
+            (ApiRequest::get("/api/products/{id}/prices/{n}", &["a/b", "1"]), "GET /api/products/a%2Fb"),
+            (ApiRequest::get("/api/products/{id}", &["P1"]).query([("page", "2")]), "GET /api/products/P1"),
+            (ApiRequest::get("/api/media", &[]).query([("page", "2")]), "GET /api/media"),
+        ] {
+            assert_eq!(request.describe_owner(), owner, "{request:?}");
+        }
     }
 }

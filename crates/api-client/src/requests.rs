@@ -99,6 +99,9 @@ impl<'a> Requests<'a> {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
+            if request.is_read() && error.is_absent() {
+                self.metrics().absent(request);
+            }
             match (error.class(), token) {
                 (Class::Reauthenticate, Some(refused)) if reauthentications < REAUTHENTICATIONS => {
                     reauthentications += 1;

@@ -1,8 +1,9 @@
 //! The values that the marketplace sends and that cannot be read: which fields, in how many answers. Pure: the caller
 //! passes the time.
 //!
-//! The mirror has NULL for such a value. It counts until its object is read again without it, or until a deep pass that
-//! began later has read everything. Fields and routes come from this code, so nothing of a buyer gets here.
+//! The mirror has NULL for such a value. It counts until its object is read again without it, until the marketplace does
+//! not have the object any more, or until a deep pass that began later has read everything. Fields and routes come from
+//! this code, so nothing of a buyer gets here.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,6 +28,20 @@ pub struct UnreadableField {
     pub since: DateTime<Utc>,
 }
 
+/// The object of an answer, by the fingerprints of its request and of the request for what it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Object {
+    request: ContentHash,
+    owner: ContentHash,
+}
+
+impl Object {
+    /// Returns the object of a request and its owner, both as method and path.
+    pub(crate) fn of(request: &str, owner: &str) -> Self {
+        Self { request: ContentHash::of(request.as_bytes()), owner: ContentHash::of(owner.as_bytes()) }
+    }
+}
+
 /// The unreadable values of one store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnreadableValues(BTreeMap<(Route, &'static str), Values>);
@@ -35,8 +50,8 @@ pub(crate) struct UnreadableValues(BTreeMap<(Route, &'static str), Values>);
 struct Values {
     since: DateTime<Utc>,
     last: DateTime<Utc>,
-    /// How many values of each object, by the fingerprint of its request.
-    objects: HashMap<ContentHash, u64>,
+    /// How many values of each object.
+    objects: HashMap<Object, u64>,
     /// Values of objects beyond those.
     more: u64,
 }
@@ -47,7 +62,7 @@ impl UnreadableValues {
     pub(crate) fn note(
         &mut self,
         route: Route,
-        object: impl FnOnce() -> ContentHash,
+        object: impl FnOnce() -> Object,
         unreadable: impl Iterator<Item = &'static str>,
         at: DateTime<Utc>,
     ) {
@@ -76,6 +91,15 @@ impl UnreadableValues {
         }
     }
 
+    /// Forgets the values of an object that the marketplace does not have, and of its sides.
+    pub(crate) fn forget_object(&mut self, request: &str) {
+        let gone = ContentHash::of(request.as_bytes());
+        self.0.retain(|_, values| {
+            values.objects.retain(|object, _| object.request != gone && object.owner != gone);
+            values.more > 0 || !values.objects.is_empty()
+        });
+    }
+
     /// Forgets the fields that were last unreadable before a complete pass began.
     pub(crate) fn forget_before(&mut self, began: DateTime<Utc>) {
         self.0.retain(|_, values| values.last >= began);
@@ -102,6 +126,11 @@ mod tests {
     const ORDER: Route = ("/orders/{id}", "GET");
     const PRODUCT: Route = ("/products/{id}", "GET");
 
+    /// An object that belongs to itself.
+    fn own(number: i64) -> Object {
+        Object::of(&number.to_string(), &number.to_string())
+    }
+
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(second, 0).unwrap()
     }
@@ -120,7 +149,7 @@ mod tests {
     fn after(answers: &[Answer]) -> UnreadableValues {
         let mut values = UnreadableValues::default();
         for (route, object, second, fields) in answers {
-            values.note(*route, || ContentHash::from_i64(*object), fields.iter().copied(), at(*second));
+            values.note(*route, || own(*object), fields.iter().copied(), at(*second));
         }
         values
     }
@@ -149,6 +178,26 @@ mod tests {
     }
 
     #[test]
+    fn an_object_that_is_gone_takes_its_values_and_those_of_its_sides_along() {
+        const EVENTS: Route = ("/orders/{id}/events", "GET");
+        for (gone, expected, why) in [
+            ("1", vec![("a", 1, 10)], "the order, with its events"),
+            ("1/events", vec![("a", 2, 10)], "only its events"),
+            ("2", vec![("a", 1, 10), ("b", 1, 30)], "another order"),
+            ("3", vec![("a", 2, 10), ("b", 1, 30)], "an order that could be read"),
+        ] {
+            let mut values = UnreadableValues::default();
+            for (route, request, owner, field, second) in
+                [(ORDER, "1", "1", "a", 10), (ORDER, "2", "2", "a", 20), (EVENTS, "1/events", "1", "b", 30)]
+            {
+                values.note(route, || Object::of(request, owner), [field].into_iter(), at(second));
+            }
+            values.forget_object(gone);
+            assert_eq!(shown(&values), expected, "{why}");
+        }
+    }
+
+    #[test]
     fn a_complete_pass_that_began_later_ends_what_it_did_not_meet() {
         let mut values = after(&[order(1, 10, &["a"]), product(1, 30, &["b"])]);
         values.forget_before(at(10));
@@ -162,11 +211,11 @@ mod tests {
         let mut values = UnreadableValues::default();
         let many = i64::try_from(TOLD_APART).unwrap() + 2;
         for object in 0..many {
-            values.note(ORDER, || ContentHash::from_i64(object), ["a"].into_iter(), at(10));
+            values.note(ORDER, || own(object), ["a"].into_iter(), at(10));
         }
         assert_eq!(shown(&values), [("a", 1_002, 10)]);
         for object in 0..many {
-            values.note(ORDER, || ContentHash::from_i64(object), [].into_iter(), at(20));
+            values.note(ORDER, || own(object), [].into_iter(), at(20));
         }
         assert_eq!(shown(&values), [("a", 2, 10)]);
         values.forget_before(at(15));

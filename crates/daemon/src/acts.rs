@@ -92,13 +92,28 @@ pub(crate) struct Act {
     pub(crate) command: String,
 }
 
+/// A row that an act would concern.
+pub(crate) struct PreviewRow {
+    /// What the record says of it.
+    pub(crate) recorded: String,
+    /// A command's kind with its key, and its data: for the question alone. They may be about a person, and what is done is
+    /// recorded.
+    pub(crate) command: Option<(String, String)>,
+}
+
+impl From<String> for PreviewRow {
+    fn from(recorded: String) -> Self {
+        Self { recorded, command: None }
+    }
+}
+
 /// The rows that an act would concern.
 pub(crate) struct Preview {
     /// The question that comes before it.
     pub(crate) question: Text,
     pub(crate) count: usize,
     /// The first of the rows.
-    pub(crate) rows: Vec<String>,
+    pub(crate) rows: Vec<PreviewRow>,
     /// The state of the rows of the ERP.
     pub(crate) state: Option<PushState>,
     /// When the newest of them was last written or answered; `None` if the act is about no rows of the ERP.
@@ -159,11 +174,11 @@ impl Act {
                 let may_have_happened = state == Some(PushState::Doubtful)
                     || *deed == Deed::BringBack
                         && concerned.iter().any(|row| row.intent == IntentKind::Command);
-                let mut names = Vec::new();
+                let mut rows = Vec::new();
                 for row in concerned.iter().take(NAMED) {
-                    names.push(format!("{}{}", named(row), change_of(store, row).await?));
+                    rows.push(preview_row(store, row).await?);
                 }
-                (concerned.len(), names, deed.question(concerned.len(), may_have_happened))
+                (concerned.len(), rows, deed.question(concerned.len(), may_have_happened))
             }
             What::Replay(selection) => {
                 let found = replay(store, &self.stores, selection, true).await?;
@@ -171,11 +186,15 @@ impl Act {
                 let name = |row: &espelho_store::DeliveryRow| {
                     format!("{} {} {}", row.store, row.id, row.event.as_deref().unwrap_or("?"))
                 };
-                let rows = found.first.iter().filter(|row| row.handled_at.is_some()).map(name).collect();
-                (count, rows, text!("page-act-replay", count = count))
+                let handled = found.first.iter().filter(|row| row.handled_at.is_some());
+                (
+                    count,
+                    handled.map(|row| name(row).into()).collect(),
+                    text!("page-act-replay", count = count),
+                )
             }
             What::Pause { scope, minutes } => {
-                let rows: Vec<String> = self.stores.iter().map(ToString::to_string).collect();
+                let rows: Vec<PreviewRow> = self.stores.iter().map(|key| key.to_string().into()).collect();
                 let scope = Text::new(format!("word-pause-{}", scope.as_str()));
                 let question = text!("page-act-pause", count = rows.len(), scope = scope, minutes = *minutes);
                 (rows.len(), rows, question)
@@ -187,13 +206,13 @@ impl Act {
                     pause.lasts(now) && self.stores.contains(&pause.store) && scopes.contains(&pause.scope)
                 };
                 let lasting = recent.iter().filter(ends);
-                let rows: Vec<String> =
-                    lasting.map(|pause| format!("{} {}", pause.store, pause.scope.as_str())).collect();
+                let name = |pause: &Pause| format!("{} {}", pause.store, pause.scope.as_str());
+                let rows: Vec<PreviewRow> = lasting.map(|pause| name(pause).into()).collect();
                 let count = rows.len();
                 (count, rows, text!("page-act-resume", count = count))
             }
         };
-        let mut rows: Vec<String> = rows;
+        let mut rows: Vec<PreviewRow> = rows;
         rows.truncate(NAMED);
         Ok(Preview { question, count, rows, state, seen })
     }
@@ -210,7 +229,7 @@ impl Act {
         let preview = self.preview_of(&concerned, store, clock).await?;
         let more = preview.count.saturating_sub(preview.rows.len());
         let more = (more > 0).then(|| format!("… {more}"));
-        let before: Vec<String> = preview.rows.into_iter().chain(more).collect();
+        let before: Vec<String> = preview.rows.into_iter().map(|row| row.recorded).chain(more).collect();
         let action = NewAction {
             actor: actor.to_owned(),
             act: self.word.to_owned(),
@@ -317,18 +336,19 @@ impl Act {
     }
 }
 
-/// Returns what a level or price changes. A command's words may be about a person, and what is done is recorded: they are
-/// left out.
-async fn change_of(store: &Store, row: &SeenRow) -> Result<String, Error> {
-    if row.intent == IntentKind::Command {
-        return Ok(String::new());
-    }
-    let row = store.releases().intent_row(&row.store, row.intent, &row.key).await?;
-    Ok(row.as_ref().map(change).unwrap_or_default())
-}
-
-fn named(row: &SeenRow) -> String {
-    format!("{} {} {}", row.store, row.intent.as_str(), row.key)
+/// Returns a row of the ERP with what a level or price changes, or what a command asks for.
+async fn preview_row(store: &Store, row: &SeenRow) -> Result<PreviewRow, Error> {
+    let name = format!("{} {} {}", row.store, row.intent.as_str(), row.key);
+    let found = store.releases().intent_row(&row.store, row.intent, &row.key).await?;
+    Ok(match row.intent {
+        IntentKind::Command => {
+            let command = found.and_then(|row| Some((row.intent?, row.data.unwrap_or_default())));
+            PreviewRow { recorded: name, command }
+        }
+        IntentKind::Stock | IntentKind::Price => {
+            format!("{name}{}", found.as_ref().map(change).unwrap_or_default()).into()
+        }
+    })
 }
 
 /// Reads which rows a form means: one row or one cause, never everything. Rows in doubt are decided one by one.

@@ -2,7 +2,7 @@
 
 use espelho_model::{
     text,
-    text::{Arg, Locale, Text},
+    text::{Arg, Locale, Text, words},
 };
 use espelho_store::{MirroredOrder, MirroredRow};
 
@@ -61,12 +61,16 @@ pub(crate) fn about(order: &MirroredRow) -> Vec<Text> {
             shipping = money(order, "total_shipping"),
             discounts = money(order, "total_discounts")
         ),
-        text!("get-payment", method = word(order, "payment_method"), status = word(order, "payment_status")),
+        text!(
+            "get-payment",
+            method = named(order, "payment_method", words::payment_method),
+            status = named(order, "payment_status", words::payment_status)
+        ),
         text!(
             "get-kind",
-            workflow = word(order, "workflow_type"),
-            channel = word(order, "channel"),
-            delivery = word(order, "delivery_method")
+            workflow = named(order, "workflow_type", words::workflow),
+            channel = named(order, "channel", words::channel),
+            delivery = named(order, "delivery_method", words::delivery_method)
         ),
         text!("get-times", created = time(order, "created_at"), updated = time(order, "updated_at")),
     ];
@@ -129,6 +133,11 @@ fn unknown() -> Arg {
 
 fn word(row: &MirroredRow, column: &str) -> Arg {
     row.text(column).map_or_else(unknown, |word| shown(word).into())
+}
+
+/// Returns a value of the marketplace's vocabulary in words; one that the catalogue lacks as it came.
+fn named(row: &MirroredRow, column: &str, family: fn(&str) -> Text) -> Arg {
+    row.text(column).map_or_else(unknown, |value| family(&shown(value)).into())
 }
 
 fn money(row: &MirroredRow, column: &str) -> Arg {

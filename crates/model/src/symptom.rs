@@ -32,11 +32,66 @@ pub enum Symptom {
     TooLarge,
     /// It answers with an error of its own, by this code.
     Refused(String),
+    /// The database refuses, for a known reason, by this code.
+    Database(DatabaseRefusal, String),
     /// A file is not as it should be.
     File(String),
     /// Anything else.
     #[default]
     Other,
+}
+
+/// The usual reasons of a database that refuses. Each has a phrase and a next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DatabaseRefusal {
+    /// It accepts no connections.
+    Closed,
+    /// The server is starting or stopping.
+    Restarting,
+    /// The server has no database of this name.
+    Unknown,
+    /// All of the server's connections are in use.
+    Connections,
+    /// The server lacks memory, or another resource.
+    Resources,
+    /// The disk is full.
+    Full,
+    /// Another program holds a lock.
+    Busy,
+    /// It accepts no write.
+    ReadOnly,
+    /// It does not accept the user or the password.
+    Login,
+    /// The user lacks a permission.
+    Rights,
+    /// The data are damaged.
+    Damaged,
+    /// The disk fails to read or to write.
+    Disk,
+    /// The file cannot be opened.
+    File,
+}
+
+impl DatabaseRefusal {
+    fn text(self, code: &str) -> Text {
+        let text = match self {
+            Self::Closed => text!("symptom-database-closed"),
+            Self::Restarting => text!("symptom-database-restarting"),
+            Self::Unknown => text!("symptom-database-unknown"),
+            Self::Connections => text!("symptom-database-connections"),
+            Self::Resources => text!("symptom-database-resources"),
+            Self::Full => text!("symptom-database-full"),
+            Self::Busy => text!("symptom-database-busy"),
+            Self::ReadOnly => text!("symptom-database-read-only"),
+            Self::Login => text!("symptom-database-login"),
+            Self::Rights => text!("symptom-database-rights"),
+            Self::Damaged => text!("symptom-database-damaged"),
+            Self::Disk => text!("symptom-database-disk"),
+            Self::File => text!("symptom-database-file"),
+        };
+        text.with("code", code)
+    }
 }
 
 impl Symptom {
@@ -52,6 +107,7 @@ impl Symptom {
             Self::NotReadable => text!("symptom-not-readable"),
             Self::TooLarge => text!("symptom-too-large"),
             Self::Refused(code) => text!("symptom-refused", code = code),
+            Self::Database(refusal, code) => refusal.text(code),
             Self::File(file) => text!("symptom-file", file = file),
             Self::Other => text!("symptom-other"),
         }
@@ -140,10 +196,48 @@ mod tests {
             (Symptom::TimedOut, r#""timed_out""#),
             (Symptom::Status(503), r#"{"status":503}"#),
             (Symptom::Refused("450".into()), r#"{"refused":"450"}"#),
+            (
+                Symptom::Database(DatabaseRefusal::ReadOnly, "25006".into()),
+                r#"{"database":["read_only","25006"]}"#,
+            ),
         ] {
             assert_eq!(serde_json::to_string(&symptom).unwrap(), json);
             assert_eq!(serde_json::from_str::<Symptom>(json).unwrap(), symptom);
         }
+    }
+
+    #[test]
+    fn a_database_that_refuses_has_a_phrase_with_its_code_and_a_next_step() {
+        use DatabaseRefusal::{
+            Busy, Closed, Connections, Damaged, Disk, File, Full, Login, ReadOnly, Resources, Restarting,
+            Rights, Unknown,
+        };
+        for refusal in [
+            Closed,
+            Restarting,
+            Unknown,
+            Connections,
+            Resources,
+            Full,
+            Busy,
+            ReadOnly,
+            Login,
+            Rights,
+            Damaged,
+            Disk,
+            File,
+        ] {
+            let text = Symptom::Database(refusal, "55000".into()).text();
+            let [portuguese, english] = Language::ALL.map(|language| {
+                let locale = Locale::of(language);
+                (text.message(locale), text.next(locale).unwrap_or_default())
+            });
+            assert!(portuguese.0.ends_with("(55000)") && english.0.ends_with("(55000)"), "{portuguese:?}");
+            assert!(portuguese.0 != english.0 && portuguese.1 != english.1, "{refusal:?}");
+            assert!(!portuguese.1.is_empty() && !english.1.is_empty(), "{refusal:?}");
+        }
+        let closed = Symptom::Database(Closed, "55000".into()).text();
+        assert_eq!(closed.message(Locale::default()), "ele não aceita mais conexões (55000)");
     }
 
     #[test]

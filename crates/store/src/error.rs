@@ -4,7 +4,9 @@ use parking_lot::Mutex;
 use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
 use espelho_model::{
-    StoreKey, text,
+    StoreKey,
+    symptom::Symptom,
+    text,
     text::{Arg, Language, Locale, Text},
 };
 use tokio::sync::watch;
@@ -305,7 +307,13 @@ impl Error {
             Self::Connect { url, source } if is_unknown_database(source) => {
                 text!("database-unknown", url = url, name = database_in(url))
             }
-            Self::Connect { url, source } => text!("database-connect", url = url, cause = own_words(source)),
+            Self::Connect { url, source } => match self.symptom() {
+                refusal @ Symptom::Database(..) => {
+                    let (detail, step) = (refusal.text(), Arg::Next(Box::new(refusal.text())));
+                    text!("database-connect-refused", url = url, detail = detail, step = step)
+                }
+                _ => text!("database-connect", url = url, cause = own_words(source)),
+            },
             Self::Network { url, kind } => text!("database-network", url = url, kind = *kind),
             Self::OldLibrary { found } => text!("database-old-library", found = found),
             Self::Damaged { file, what } => text!("database-damaged", file = file, what = what),
@@ -322,9 +330,14 @@ impl Error {
                 text!("database-older", found = *found, wanted = *wanted)
             }
             Self::Migrate(source) => text!("database-migrate", cause = source.to_string()),
-            Self::Statement { source, .. } => {
-                text!("database-statement", kind = kind_of(source), cause = source.to_string())
-            }
+            Self::Statement { source: sqlx::Error::PoolTimedOut, .. } => text!("database-no-connection"),
+            Self::Statement { source, .. } => match self.symptom() {
+                refusal @ Symptom::Database(..) => {
+                    let (detail, step) = (refusal.text(), Arg::Next(Box::new(refusal.text())));
+                    text!("database-refused", detail = detail, step = step)
+                }
+                _ => text!("database-statement", cause = source.to_string()),
+            },
             Self::Arity { .. } | Self::Corrupt { .. } => {
                 text!("database-defect", what = self.to_string())
             }
@@ -376,23 +389,6 @@ impl Error {
 /// A time in the reader's own zone; any other text unchanged.
 fn instant(since: &str) -> Arg {
     chrono::DateTime::parse_from_rfc3339(since).map_or_else(|_| since.into(), |at| at.to_utc().into())
-}
-
-/// The word that selects the catalogue's text for an error.
-fn kind_of(source: &sqlx::Error) -> &'static str {
-    if matches!(source, sqlx::Error::PoolTimedOut) {
-        return "busy";
-    }
-    let sqlx::Error::Database(refusal) = source else { return "other" };
-    match refusal.code().as_deref() {
-        // SQLite: FULL; PostgreSQL: disk_full.
-        Some("13" | "53100") => "full",
-        // SQLite: BUSY, LOCKED and their extended codes; PostgreSQL: lock_not_available.
-        Some("5" | "6" | "261" | "262" | "517" | "518" | "773" | "55P03") => "busy",
-        // SQLite: READONLY and its extended codes; PostgreSQL: read_only_sql_transaction.
-        Some("8" | "264" | "520" | "776" | "1032" | "1288" | "1544" | "25006") => "read-only",
-        _ => "other",
-    }
 }
 
 /// Tells whether the PostgreSQL server has no database of this name (`invalid_catalog_name`).

@@ -78,7 +78,7 @@ pub use mirror::{
     orders::OrderWrite,
     page::{Known, PageTx},
     passes::{KeptPage, Pass},
-    products::{ProductWrite, SharedSku},
+    products::ProductWrite,
     staleness::{DueOrder, DueTime, OpenOrder, Rescheduling, UnscheduledOrder},
     subresources::{KnownSubresource, Subresource, UnreadOrder},
     tables::{
@@ -115,6 +115,7 @@ pub use operations::{
     rows_in_trouble::{DueDeadlines, FiscalQueue, RowsInTrouble},
     runs::{EndedRun, RunId, RunResult},
     search::{Found, Spellings},
+    shared_skus::SharedSkus,
     story::{Event, Happened, Subject},
     sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch},
     tokens::{KeptToken, LoginOnRecord},

@@ -69,6 +69,8 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0092_drift_numbers_and_symptoms",
     "0094_commands_begin_new",
     "0095_commands_that_come_back",
+    "0096_shared_skus_and_turns",
+    "0097_restores_are_explicit",
 );
 
 /// The second file, beside it.
@@ -127,6 +129,8 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0092_drift_numbers_and_symptoms",
     "0094_commands_begin_new",
     "0095_commands_that_come_back",
+    "0096_shared_skus_and_turns",
+    "0097_restores_are_explicit",
 );
 
 #[cfg(test)]

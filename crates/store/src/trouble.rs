@@ -1,6 +1,8 @@
 //! Classifies a failure of the database for people: a full disk, a lock, no writes, no answer.
 
-use espelho_model::symptom::Symptom;
+use std::borrow::Cow;
+
+use espelho_model::symptom::{DatabaseRefusal, Symptom};
 
 use crate::Error;
 
@@ -51,7 +53,11 @@ fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {
 fn symptom_of_driver(error: &sqlx::Error) -> Symptom {
     match error {
         sqlx::Error::Database(refusal) => {
-            refusal.code().map_or(Symptom::Other, |code| Symptom::Refused(code.into_owned()))
+            let Some(code) = refusal.code().map(Cow::into_owned) else { return Symptom::Other };
+            match refusal_of(&code) {
+                Some(refusal) => Symptom::Database(refusal, code),
+                None => Symptom::Refused(code),
+            }
         }
         sqlx::Error::Io(error) => Symptom::of_io_error(error).unwrap_or_default(),
         sqlx::Error::Tls(_) => Symptom::NoTrust,
@@ -61,22 +67,46 @@ fn symptom_of_driver(error: &sqlx::Error) -> Symptom {
     }
 }
 
-/// SQLite's codes are numbers whose lowest byte is the primary code; PostgreSQL's have five characters.
 fn of_code(code: &str) -> DatabaseTrouble {
-    match code {
-        "53100" => return DatabaseTrouble::Full,
-        // Lock not available, deadlock, cancelled by a time-out.
-        "55P03" | "40P01" | "57014" => return DatabaseTrouble::Busy,
-        "25006" => return DatabaseTrouble::ReadOnly,
-        _ if code.len() == 5 => return DatabaseTrouble::Unreachable,
-        _ => {}
-    }
-    match code.parse::<u32>().map(|code| code & 0xff) {
-        Ok(13) => DatabaseTrouble::Full,
-        Ok(5 | 6) => DatabaseTrouble::Busy,
-        Ok(8) => DatabaseTrouble::ReadOnly,
+    match refusal_of(code) {
+        Some(DatabaseRefusal::Full) => DatabaseTrouble::Full,
+        Some(DatabaseRefusal::Busy) => DatabaseTrouble::Busy,
+        Some(DatabaseRefusal::ReadOnly) => DatabaseTrouble::ReadOnly,
         _ => DatabaseTrouble::Unreachable,
     }
+}
+
+/// Returns the reason that a code stands for, if it is a usual one. SQLite's codes are numbers whose lowest byte is the
+/// primary code; PostgreSQL's have five characters.
+fn refusal_of(code: &str) -> Option<DatabaseRefusal> {
+    if code.len() != 5 {
+        return match code.parse::<u32>().ok()? & 0xff {
+            5 | 6 => Some(DatabaseRefusal::Busy),
+            3 | 23 => Some(DatabaseRefusal::Rights),
+            8 => Some(DatabaseRefusal::ReadOnly),
+            10 => Some(DatabaseRefusal::Disk),
+            11 | 26 => Some(DatabaseRefusal::Damaged),
+            13 => Some(DatabaseRefusal::Full),
+            14 => Some(DatabaseRefusal::File),
+            _ => None,
+        };
+    }
+    Some(match code {
+        "25006" => DatabaseRefusal::ReadOnly,
+        "28000" | "28P01" => DatabaseRefusal::Login,
+        "3D000" | "57P04" => DatabaseRefusal::Unknown,
+        "42501" => DatabaseRefusal::Rights,
+        "53100" => DatabaseRefusal::Full,
+        "53300" => DatabaseRefusal::Connections,
+        "55000" => DatabaseRefusal::Closed,
+        // Lock not available, deadlock, cancelled by a time-out.
+        "55P03" | "40P01" | "57014" => DatabaseRefusal::Busy,
+        "57P01" | "57P02" | "57P03" => DatabaseRefusal::Restarting,
+        "58030" => DatabaseRefusal::Disk,
+        "XX001" | "XX002" => DatabaseRefusal::Damaged,
+        _ if code.starts_with("53") => DatabaseRefusal::Resources,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -94,6 +124,39 @@ mod tests {
             (sqlx::Error::RowNotFound, Symptom::Other),
         ] {
             assert_eq!(Error::Statement { operation: "read", source }.symptom(), expected);
+        }
+    }
+
+    #[test]
+    fn the_usual_refusals_of_both_databases_have_a_reason_and_others_their_code() {
+        use DatabaseRefusal as Reason;
+        for (code, expected) in [
+            ("55000", Some(Reason::Closed)),
+            ("57P01", Some(Reason::Restarting)),
+            ("57P03", Some(Reason::Restarting)),
+            ("57P04", Some(Reason::Unknown)),
+            ("3D000", Some(Reason::Unknown)),
+            ("53300", Some(Reason::Connections)),
+            ("53200", Some(Reason::Resources)),
+            ("53100", Some(Reason::Full)),
+            ("25006", Some(Reason::ReadOnly)),
+            ("28P01", Some(Reason::Login)),
+            ("42501", Some(Reason::Rights)),
+            ("XX001", Some(Reason::Damaged)),
+            ("58030", Some(Reason::Disk)),
+            ("8", Some(Reason::ReadOnly)),
+            ("1032", Some(Reason::ReadOnly)),
+            ("13", Some(Reason::Full)),
+            ("11", Some(Reason::Damaged)),
+            ("267", Some(Reason::Damaged)),
+            ("26", Some(Reason::Damaged)),
+            ("778", Some(Reason::Disk)),
+            ("14", Some(Reason::File)),
+            ("42P01", None),
+            ("1", None),
+            ("", None),
+        ] {
+            assert_eq!(refusal_of(code), expected, "{code}");
         }
     }
 

@@ -110,7 +110,10 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
 /// Whether the next resource would meet the problem as well.
 fn concerns_store(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
-        || matches!(problem.code.as_str(), "unreachable" | "database" | "setup" | "login_failed")
+        || matches!(
+            problem.code.as_str(),
+            "unreachable" | "database" | "setup" | "login_failed" | "login_limited"
+        )
 }
 
 /// Reads a target without a paged listing: a sub-resource of orders, or a resource that is read in full.

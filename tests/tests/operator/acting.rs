@@ -95,7 +95,7 @@ async fn a_row_is_decided_about_on_the_page_of_its_order_and_the_record_says_wha
     let done = browser.request("POST", "/acao", &format!("{form}&csrf={csrf}")).await;
     let record = between(&done, "location: ", "\r\n").to_owned();
     let told = browser.get(&record).await;
-    for words in ["Feito: 1 registro.", "Aconteceu: encerrar", "loja-1 comando", "ignorado"] {
+    for words in ["Feito: 1 registro.", "Aconteceu: encerrar", "loja-1 comando", "encerrado: aconteceu"] {
         assert!(told.contains(words), "no {words:?} in\n{told}");
     }
     for made_up in ["/acoes?done=99999", "/acoes?count=99999"] {

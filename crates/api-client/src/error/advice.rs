@@ -29,6 +29,9 @@ impl Error {
                 "unreachable".into()
             }
             Self::LoginFailed { source, .. } if source.is_not_ours() => source.code(),
+            Self::LoginFailed { source, .. } if matches!(**source, Self::Refused { status: 429, .. }) => {
+                "login_limited".into()
+            }
             Self::LoginFailed { .. } => "login_failed".into(),
             Self::ForeignLogin { .. } => "foreign_login".into(),
             Self::NotOurs { .. } => "held".into(),

@@ -14,7 +14,7 @@ use espelho_api_client::{
         products::{Movement, Quantity},
     },
 };
-use espelho_model::{CampaignId, CategoryId, ItemId, LocationId, MediaId, ProductId, Sku};
+use espelho_model::{CampaignId, CategoryId, ItemId, LocationId, MediaId, OrderNumber, ProductId, Sku};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -178,4 +178,25 @@ async fn a_write_that_is_denied_with_a_200_is_doubtful() {
             bench.client.products().move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await;
         assert_eq!((outcome.unwrap_err().class(), bench.forget()), (Class::Ambiguous, 1), "{body}");
     }
+}
+
+// withstands: F070
+#[tokio::test]
+async fn unreadable_values_are_forgotten_with_the_order_that_the_marketplace_does_not_have() {
+    let bench = bench().await;
+    let number = OrderNumber::new("7");
+    let fields = || -> Vec<&'static str> {
+        bench.client.metrics().unreadable_fields().into_iter().map(|unreadable| unreadable.field).collect()
+    };
+    bench.will_give(200, r#"{"order_number":"7","status":"paid","totals":{"order":"muito"}}"#);
+    bench.client.orders().get(&number).await.unwrap();
+    bench.will_give(200, r#"[{"id":"1","created_at":"ontem"}]"#);
+    bench.client.orders().events(&number).await.unwrap();
+    assert_eq!(fields(), ["totals.order", "events[].created_at"]);
+    bench.will_answer(404, "<html></html>");
+    bench.client.orders().get(&number).await.unwrap_err();
+    assert_eq!(fields().len(), 2, "a stranger says nothing about the order");
+    bench.will_refuse(404, "NOT_FOUND", "[]");
+    assert!(bench.client.orders().get(&number).await.unwrap_err().is_absent());
+    assert_eq!(fields(), Vec::<&str>::new());
 }

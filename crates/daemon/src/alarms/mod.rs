@@ -174,8 +174,50 @@ impl Keeper {
 /// Tells the alarms about this machine from those that another one on the same database finds about itself.
 fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
     let own = verdict.alarms.iter_mut().filter(|alarm| alarm.code.is_about_machine());
-    for alarm in own.filter(|alarm| alarm.cause.is_empty()) {
-        machine.unwrap_or_default().clone_into(&mut alarm.cause);
+    for alarm in own {
+        match (machine, alarm.code) {
+            // Each machine has channels of its own, of the same names.
+            (Some(machine), Code::NoticeFailed) => alarm.cause = format!("{}@{machine}", alarm.cause),
+            (Some(machine), _) if alarm.cause.is_empty() => machine.clone_into(&mut alarm.cause),
+            _ => (),
+        }
     }
     verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Text;
+    use espelho_sync_engine::plan::alarms::{Alarm, Severity};
+
+    use super::*;
+
+    #[test]
+    fn what_is_about_a_machine_is_another_cause_on_each() {
+        for (code, cause, machine, expected) in [
+            (Code::ClockWrong, "", Some("hub-1"), "hub-1"),
+            (Code::ClockWrong, "", None, ""),
+            (Code::NoticeFailed, "smtp", Some("hub-1"), "smtp@hub-1"),
+            (Code::NoticeFailed, "smtp", Some("hub-2"), "smtp@hub-2"),
+            (Code::NoticeFailed, "smtp", None, "smtp"),
+            // One marketplace is one cause, wherever it is not reached from.
+            (Code::MarketplaceUnreachable, "http://a", Some("hub-1"), "http://a"),
+            (Code::Late, "", Some("hub-1"), ""),
+        ] {
+            let alarm = Alarm {
+                code,
+                severity: Severity::Warning,
+                store: None,
+                cause: cause.to_owned(),
+                count: 1,
+                since: None,
+                detail: String::new(),
+                row: None,
+                text: Text::new("x"),
+            };
+            let verdict = Verdict { state: State::Warning, alarms: vec![alarm], unproved: Vec::new() };
+            let verdict = of_machine(verdict, machine);
+            assert_eq!(verdict.alarms[0].cause, expected, "{code} {machine:?}");
+        }
+    }
 }

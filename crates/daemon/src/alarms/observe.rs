@@ -11,10 +11,10 @@ use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text, time::past};
+use espelho_model::{Clock, ProductId, StoreKey, pause::Pause, text, text::Text, time::past};
 use espelho_store::{
     DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm, RowsInTrouble,
-    Store, StoreProof, SweepOverview,
+    SharedSkus, Store, StoreProof, SweepOverview,
 };
 use espelho_sync_engine::plan::{
     alarms::{
@@ -52,6 +52,7 @@ struct Read {
     progress: Arc<Progress>,
     deadlines: Arc<[DueDeadlines]>,
     fiscal: Arc<[FiscalQueue]>,
+    shared: Arc<Shared>,
     pauses: Vec<Pause>,
     channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
@@ -75,6 +76,32 @@ impl Progress {
             swept: store.runs().sweep_overview(None).await?,
             held: store.leases().held_stores().await?,
         })
+    }
+}
+
+/// The SKUs that products share, by the store's key. They are asked for again where products have changed: the question
+/// reads an entry of an index for each product of a store.
+#[derive(Clone, Default)]
+struct Shared {
+    /// The number of the change feed that they are as of; `None` before they were read.
+    seq: Option<i64>,
+    skus: BTreeMap<String, SharedSkus>,
+}
+
+impl Shared {
+    async fn read(store: &Store, known: Arc<Self>) -> Result<Arc<Self>, Error> {
+        let seq = store.changes().feed_bounds().await?.map_or(0, |(_, last)| last);
+        if known.seq == Some(seq) {
+            return Ok(known);
+        }
+        let mut now = Self { seq: Some(seq), ..Self::clone(&known) };
+        for key in store.overview().stores_with_changed_products(known.seq).await? {
+            match store.overview().shared_skus(&key).await? {
+                Some(shared) => now.skus.insert(key, shared),
+                None => now.skus.remove(&key),
+            };
+        }
+        Ok(Arc::new(now))
     }
 }
 
@@ -205,6 +232,7 @@ impl Facts {
         let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
         let due = self.read.deadlines.iter().filter(|due| due.store == name);
         let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
+        let shared = self.read.shared.skus.get(name);
         StoreSeen {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
@@ -221,7 +249,7 @@ impl Facts {
             ahead_seconds: None,
             webhook: shown.webhook_address.is_some().then(WebhookSeen::default),
             token_expires_at: proof.and_then(|proof| proof.token_expires_at),
-            rows: rows.filter_map(rows_of).collect(),
+            rows: rows.filter_map(rows_of).chain(shared.map(sharing_rows)).collect(),
             inbox: proof.and_then(|proof| proof.backlog).filter(|_| shown.webhook_address.is_some()),
             unseen: unseen.reduce(|one, other| (one.0 + other.0, one.1.min(other.1))),
             sweeps: sweeps(shown, swept, at),
@@ -332,12 +360,13 @@ async fn read_rows(
         true => Arc::new(Progress::read(store).await?),
         false => known.progress,
     };
-    let (deadlines, fiscal) = match wants.deadlines {
+    let (deadlines, fiscal, shared) = match wants.deadlines {
         true => (
             store.overview().due_deadlines(at + AHEAD).await?.into(),
             store.overview().fiscal_queues().await?.into(),
+            Shared::read(store, known.shared).await?,
         ),
-        false => (known.deadlines, known.fiscal),
+        false => (known.deadlines, known.fiscal, known.shared),
     };
     Ok(Read {
         troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
@@ -347,6 +376,7 @@ async fn read_rows(
         progress,
         deadlines,
         fiscal,
+        shared,
         schema: known.schema,
         last_runs: match (known.last_runs, instance) {
             (None, Some(_)) => Some(store.runs().ended_since(at - PAST).await?.into()),
@@ -396,6 +426,19 @@ fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {
         example: format!("{} {}", rows.entity, rows.key),
         words,
     })
+}
+
+/// Returns the products that share a SKU, as rows that failed: each of them is one of `v_errors`.
+fn sharing_rows(shared: &SharedSkus) -> Rows {
+    let [one, other] = shared.products.each_ref().map(ProductId::as_str);
+    Rows {
+        state: RowState::Failed,
+        code: "shared_sku".to_owned(),
+        count: shared.rows,
+        since: shared.since,
+        example: format!("products {one}"),
+        words: text!("run-shared-sku", sku = shared.sku.as_str(), one = one, other = other),
+    }
 }
 
 fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<SweepSeen> {
@@ -510,7 +553,25 @@ fn add_contact(
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::{Language, Locale};
+
     use super::*;
+
+    #[test]
+    fn products_that_share_a_sku_are_one_cause_that_names_two_of_them() {
+        let rows = sharing_rows(&SharedSkus {
+            sku: "CAN-01".into(),
+            products: ["01P", "02P"].map(ProductId::new),
+            rows: 5,
+            since: Some(DateTime::UNIX_EPOCH),
+        });
+        assert_eq!((rows.state, rows.code.as_str(), rows.count), (RowState::Failed, "shared_sku", 5));
+        assert_eq!(rows.example, "products 01P");
+        for locale in Language::ALL.map(Locale::of) {
+            let words = rows.words.message(locale);
+            assert!(["CAN-01", "01P", "02P"].iter().all(|part| words.contains(part)), "{words}");
+        }
+    }
 
     #[test]
     fn the_end_of_a_reconciliation_is_read_at_once_and_everything_else_in_its_time() {

@@ -111,7 +111,8 @@ impl ShownAlarm {
             && (self.store == other.store || self.is_about_marketplace())
     }
 
-    fn is_about_marketplace(&self) -> bool {
+    /// Tells whether its cause is the address of a marketplace; it counts stores then.
+    pub(crate) fn is_about_marketplace(&self) -> bool {
         Code::parse(&self.code).is_some_and(Code::is_about_marketplace)
     }
 

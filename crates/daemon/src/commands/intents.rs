@@ -160,6 +160,10 @@ async fn as_json(
         told["open"] = json!(open);
         told["refused"] = json!(refused);
     }
+    // Nobody has waited for it.
+    if *became == Became::Written && written.last_test_before.is_some() {
+        told["arrived"] = Value::Null;
+    }
     if let Became::Tested(arrival) = became {
         told["arrived"] = json!(*arrival == Arrival::Arrived);
         told["signature_refused"] = json!(*arrival == Arrival::Refused);

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use espelho_model::{
     push::PushState,
     text,
-    text::{Arg, Locale},
+    text::{Arg, Locale, Text},
 };
 use espelho_sync_engine::{
     Problem, Silent,
@@ -100,8 +100,23 @@ fn headline(config: &StoreConfig, calls: &[PlannedCall], locale: Locale) -> Stri
     let requests: u32 = calls.iter().map(|call| call.requests).sum();
     let seconds = Arg::Seconds(i64::from(seconds(config, requests)));
     let (store, rows) = (config.key.as_str(), calls.len());
-    text!("wishes-plan-store", store = store, rows = rows, requests = requests, seconds = seconds)
-        .message(locale)
+    let kept = calls.iter().filter(|call| call.requests == 0).count();
+    headline_text(store, (rows, kept), requests, seconds).message(locale)
+}
+
+/// Says of a store how many rows wait, how many of them are not sent, and what sending the others takes.
+fn headline_text(store: &str, (rows, kept): (usize, usize), requests: u32, seconds: Arg) -> Text {
+    match rows {
+        0 => text!("wishes-plan-nothing", store = store),
+        _ => text!(
+            "wishes-plan-store",
+            store = store,
+            rows = rows,
+            kept = kept,
+            requests = requests,
+            seconds = seconds
+        ),
+    }
 }
 
 fn seconds(config: &StoreConfig, requests: u32) -> u32 {
@@ -220,4 +235,34 @@ async fn push_one(shared: &Shared, config: &StoreConfig, mut telling: Telling) -
     let _ = context.client.limiter().settle().await;
     give_back(config, context.lease).await;
     pushed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_what_waits_what_is_sent_and_what_is_not() {
+        for (rows, kept, requests, expected) in [
+            (0, 0, 0, "loja: nada a enviar; nenhum registro do ERP espera"),
+            (1, 0, 3, "loja: 1 registro do ERP espera; 3 chamadas ao marketplace, cerca de 90 s"),
+            (
+                1,
+                1,
+                0,
+                "loja: 1 registro do ERP espera; nenhuma chamada ao marketplace será feita; 1 registro não será enviado, \
+                 pelo motivo entre parênteses",
+            ),
+            (
+                5,
+                2,
+                1,
+                "loja: 5 registros do ERP esperam; 1 chamada ao marketplace, cerca de 90 s; 2 registros não serão \
+                 enviados, pelo motivo entre parênteses",
+            ),
+        ] {
+            let text = headline_text("loja", (rows, kept), requests, Arg::Seconds(90));
+            assert_eq!(text.message(Locale::default()), expected);
+        }
+    }
 }

@@ -4,12 +4,13 @@ use askama::Template;
 use espelho_model::{text, text::Text};
 
 use super::{
+    command::command_words,
     frame::{Fragment, Page, Reader, framed},
     record::{heading, row_words},
     words::{Words, encoded},
 };
 use crate::{
-    acts::{Act, Asked, Preview},
+    acts::{Act, Asked, Preview, PreviewRow},
     terminal::shown,
 };
 
@@ -99,7 +100,7 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
     let page = Confirm {
         heading: words.say(&heading(&asked.act)),
         question: if preview.count == 0 { String::new() } else { words.say(&preview.question) },
-        rows: preview.rows.iter().map(|row| row_words(&asked.act, row, words)).collect(),
+        rows: preview.rows.iter().map(|row| concerned(&asked.act, row, words)).collect(),
         more: (hidden > 0).then(|| words.say(&text!("page-and-more", count = hidden))),
         command: shown(&act.command),
         fields,
@@ -109,6 +110,15 @@ pub(crate) fn confirm(asked: &Asked, act: &Act, preview: &Preview, reader: &Read
     };
     let title = format!("{} · espelho", page.heading);
     framed(title, "list", &[Fragment::new("confirm", &page)], false, reader)
+}
+
+/// Returns a row that an act would concern, with what it would do.
+fn concerned(act: &str, row: &PreviewRow, words: Words) -> String {
+    let name = row_words(act, &row.recorded, words);
+    match &row.command {
+        Some((intent, data)) => format!("{name}: {}", command_words(intent, data, words)),
+        None => name,
+    }
 }
 
 /// Renders the login. `wrong` says why the last try failed.

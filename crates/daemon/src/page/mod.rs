@@ -8,6 +8,7 @@
 mod acting;
 mod assets;
 mod chart;
+mod command;
 mod details;
 mod frame;
 mod listing;

@@ -65,7 +65,10 @@ pub(crate) fn acts(actions: &[Action], done: Option<i64>, reader: &Reader) -> Pa
             store,
             Cell::new(action.count.map_or_else(|| "–".to_owned(), |count| words.number(count))),
             Cell::new(before(&action.new.act, &action.new.before, words)),
-            action.after.as_deref().map_or_else(under_way, |after| Cell::new(outcome(after, words))),
+            action
+                .after
+                .as_deref()
+                .map_or_else(under_way, |after| Cell::new(outcome(&action.new.act, after, words))),
         ]
     }));
     let page = Acts {
@@ -114,10 +117,12 @@ pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
     format!("{} {name}{rest}", shown(store))
 }
 
-/// Returns the outcome of an act in the reader's words.
-fn outcome(after: &str, words: Words) -> String {
+/// Returns the outcome of an act in the reader's words: what was decided, where the rows' state would not say it.
+fn outcome(act: &str, after: &str, words: Words) -> String {
     let until = after.strip_prefix("paused until ").and_then(|time| time.parse::<DateTime<Utc>>().ok());
+    let is_settled = Deed::parse(act) == Some(Deed::Happened) && after == PushState::Ignored.as_str();
     let text = match (after, until) {
+        _ if is_settled => text!("page-after-happened"),
         (_, Some(until)) => text!("page-after-paused", until = until),
         ("resumed", _) => text!("page-after-resumed"),
         ("open", _) => text!("page-delivery-open"),
@@ -147,15 +152,17 @@ mod tests {
         ] {
             assert_eq!(row_words(act, line, words), expected);
         }
-        for (after, expected) in [
-            ("ignored", "ignorado"),
-            ("new", "novo"),
-            ("open", "na fila"),
-            ("resumed", "pausa encerrada"),
-            ("paused until 2026-11-26T12:00:00.000000Z", "em pausa até 26/11/2026 09:00"),
-            ("of a later version", "of a later version"),
+        for (act, after, expected) in [
+            ("ignore", "ignored", "ignorado"),
+            ("happened", "ignored", "encerrado: aconteceu"),
+            ("happened", "new", "novo"),
+            ("retry", "new", "novo"),
+            ("replay", "open", "na fila"),
+            ("resume", "resumed", "pausa encerrada"),
+            ("pause", "paused until 2026-11-26T12:00:00.000000Z", "em pausa até 26/11/2026 09:00"),
+            ("later", "of a later version", "of a later version"),
         ] {
-            assert_eq!(outcome(after, words), expected);
+            assert_eq!(outcome(act, after, words), expected);
         }
     }
 }

@@ -25,6 +25,8 @@ struct Group {
     /// Absent where the code says all.
     count: Option<String>,
     title: String,
+    /// How many stores it hits, where it is one cause for several.
+    of_stores: Option<String>,
     /// The page of its rows.
     href: Option<String>,
     since: Option<String>,
@@ -123,11 +125,14 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
         |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
     let since = group.iter().filter_map(|alarm| alarm.since).min().filter(|_| !says_when(&first.code));
     let total = count(group);
+    // A marketplace in trouble is one alarm: what it counts are the stores.
+    let counts_stores = first.is_about_marketplace();
     Group {
         code: shown(&first.code),
         cause: if first.is_about_rows() { shown(&first.cause) } else { String::new() },
         is_failing: group.iter().any(|alarm| alarm.is_failing()),
-        count: (total > 1 || first.is_about_rows()).then(|| words.number(total)),
+        count: (!counts_stores && (total > 1 || first.is_about_rows())).then(|| words.number(total)),
+        of_stores: (counts_stores && total > 1).then(|| words.say(&text!("page-of-stores", count = total))),
         title: shown(&words.say(&first.title())),
         href: address(first, only_store),
         since: since.map(|since: DateTime<Utc>| words.say(&text!("status-since", time = since))),
@@ -215,7 +220,10 @@ mod tests {
             alarm("marketplace_unreachable", "http://a", None, 1),
             alarm("marketplace_unreachable", "http://b", None, 1),
         ]);
-        assert_eq!((groups.len(), groups[0].count.as_deref(), groups[0].sentences.len()), (1, Some("2"), 2));
+        assert_eq!(
+            (groups.len(), groups[0].of_stores.as_deref(), groups[0].sentences.len()),
+            (1, Some("(2 lojas)"), 2)
+        );
     }
 
     #[test]
@@ -227,8 +235,9 @@ mod tests {
             alarm("throttled", "http://a", Some("loja-1"), 1),
         ]);
         let shown: Vec<_> =
-            groups.iter().map(|group| (group.code.as_str(), group.count.as_deref())).collect();
-        assert_eq!(shown, [("marketplace_unreachable", Some("51")), ("throttled", None)]);
+            groups.iter().map(|group| (group.code.as_str(), group.of_stores.as_deref())).collect();
+        assert_eq!(shown, [("marketplace_unreachable", Some("(51 lojas)")), ("throttled", None)]);
+        assert!(groups.iter().all(|group| group.count.is_none()), "one cause is told once");
         assert_eq!((groups[0].sentences.len(), groups[0].stores.len()), (3, 2));
     }
 

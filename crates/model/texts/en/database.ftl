@@ -26,18 +26,14 @@ database-older = The database has schema version { $found }, and this version of
     .next = Start the service of this version or run espelho migrate
 database-migrate = The database cannot be migrated: “{ $cause }”
     .next = See the database's own words: nothing of the failed migration was kept.
-database-statement = { $kind ->
-        [full] The disk of the database is full.
-        [busy] Another program keeps the database busy.
-        [read-only] The database cannot be written to.
-       *[other] The database refused an operation: “{ $cause }”
-    }
-    .next = { $kind ->
-        [full] Make room on the disk: the mirror goes on by itself.
-        [busy] End what the other program does: the mirror goes on by itself.
-        [read-only] Let espelho's user write to the database and its folder.
-       *[other] See the database's own words; check disk space and permissions.
-    }
+database-connect-refused = The database at { $url } cannot be opened: { $detail }.
+    .next = { $step }
+database-no-connection = The database is busy: no connection became free in time.
+    .next = End what the other programs do: the mirror goes on by itself.
+database-refused = The database cannot be used: { $detail }.
+    .next = { $step }; espelho goes on by itself
+database-statement = The database refused an operation: “{ $cause }”
+    .next = See the database's own words; check disk space and permissions.
 database-defect = A row or operation of the database cannot be read: “{ $what }”
     .next = This is a defect of espelho: report it with this text.
 database-other-store = The database holds store { $store } of { $kept }, and the configuration says { $configured }.

@@ -25,6 +25,10 @@ explain-invoiced = { $kind ->
    *[other] invoice ({ $kind })
 } { $number }: { $status ->
     [issued] issued
+    [cancelled] cancelled
+    [processing] processing
+    [replaced] replaced
+    [error] with an error
    *[other] { $status }
 }
 explain-replaced = invoice { $number } replaced

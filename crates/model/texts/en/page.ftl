@@ -211,6 +211,11 @@ page-when = When
 page-who = Who
 page-before = Before
 page-after = After
+page-metrics = metrics
+page-of-stores = ({ $count ->
+    [1] 1 store
+   *[other] { $count } stores
+})
 page-cut-short = cut short
 page-act = Act
 page-act-retry = { $count ->
@@ -238,6 +243,7 @@ page-act-bring-back = { $count ->
    *[other] Bring back { $count } ignored rows?
 }
 page-after-paused = paused until { $until }
+page-after-happened = settled: it happened
 page-after-resumed = pause ended
 page-to-decide = To decide
 

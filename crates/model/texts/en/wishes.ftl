@@ -30,6 +30,8 @@ wishes-campaign-done = { $listings ->
 wishes-test-delivery = test delivery
 wishes-test-delivery-done = the marketplace agreed to send a test delivery; that does not prove yet that it arrives
     .next = look at it on the page /webhooks, or with espelho doctor
+wishes-test-delivery-not-awaited = test delivery: request written, command { $command }; its arrival was not awaited
+    .next = to learn later whether it arrived: espelho explain command { $command }. To wait for it: espelho webhook test --wait=20
 wishes-test-delivery-arrived = the test delivery arrived, with a valid signature
 wishes-test-delivery-refused = a delivery came, and its signature was refused: it is of an unknown secret
     .next = compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew. If the next test arrives, a stranger had posted
@@ -142,13 +144,19 @@ wishes-no-such-row = no row with this key is failed, held, in doubt or ignored
     .next = use ENTITY and KEY as in espelho errors --all
 
 # espelho plan
+wishes-plan-nothing = { $store }: nothing to send; no row of the ERP waits
 wishes-plan-store = { $store }: { $rows ->
-    [one] { $rows } row
-   *[other] { $rows } rows
-}, { $requests ->
-    [one] { $requests } request
-   *[other] { $requests } requests
-}, { $seconds }
+    [1] 1 row of the ERP waits
+   *[other] { $rows } rows of the ERP wait
+}; { $requests ->
+    [0] no request will be made to the marketplace
+    [1] 1 request to the marketplace, about { $seconds }
+   *[other] { $requests } requests to the marketplace, about { $seconds }
+}{ $kept ->
+    [0] {""}
+    [1] ; 1 row will not be sent, for the reason in parentheses
+   *[other] ; { $kept } rows will not be sent, for the reasons in parentheses
+}
 wishes-plan-waits = { $entity } { $key }: waits: { $reason }
 wishes-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
 wishes-plan-ended = { $open } open, { $held } held, { $failed } failed

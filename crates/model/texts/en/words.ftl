@@ -119,3 +119,66 @@ word-pause-webhooks = deliveries
 word-pause-stock = stock
 word-pause-prices = prices
 word-pause-commands = commands
+
+# A command's request: a verb, to which its key is added; and the fields of its data.
+words-command-order-status = move the order
+words-command-order-notes = replace the notes of the order
+words-command-labels-generate = generate the labels of the order
+words-command-campaign-opt-in = join the campaign
+words-command-price-list-create = create a price list
+words-command-price-list-update = change the price list
+words-command-price-lists-settings = switch the price lists on or off
+words-command-product-create = create the product
+words-command-product-update = change the product
+words-command-stock-adjust = adjust the stock of
+words-command-price-delete-tier = delete a price tier of
+words-command-media-upload = upload the image
+words-command-gallery-add = add an image to the gallery of
+words-command-listing-create = create the listing
+words-command-listing-publish = publish the listing
+words-command-store-page-update = change the store's page
+words-command-webhook-test = ask for a test delivery
+
+words-field-data = data
+words-field-delta = difference
+words-field-format = format
+words-field-image-id = image
+words-field-is-active = active
+words-field-location-id = location
+words-field-min-quantity = minimum quantity
+words-field-mode = mode
+words-field-name = name
+words-field-notes = notes
+words-field-path = file
+words-field-position = position
+words-field-price-lists-enabled = price lists
+words-field-publication-ids = listings
+words-field-status = status
+
+# The marketplace's words on an order: workflow, channel, delivery and payment.
+words-workflow-standard = standard
+words-workflow-production = production
+words-workflow-in-store-pickup = in-store pickup
+words-workflow-pre-order = pre-order
+words-workflow-backorder = backorder
+words-workflow-collective = collective buying
+
+words-channel-marketplace = marketplace
+words-channel-direct = direct sale
+words-channel-store-seller = store seller
+
+words-delivery-shipping = shipping
+words-delivery-pickup = pickup
+
+words-payment-method-credit-card = credit card
+words-payment-method-debit-card = debit card
+words-payment-method-boleto = boleto
+words-payment-method-pix = Pix
+words-payment-method-voucher = voucher
+
+words-payment-pending = pending
+words-payment-approved = approved
+words-payment-refunded = refunded
+words-payment-expired = expired
+words-payment-cancelled = cancelled
+words-payment-refused = refused

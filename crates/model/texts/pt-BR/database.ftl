@@ -26,18 +26,14 @@ database-older = O banco de dados tem o esquema { $found }, e esta versão do es
     .next = Inicie o serviço desta versão ou rode espelho migrate
 database-migrate = O banco de dados não pôde ser migrado: “{ $cause }”
     .next = Veja o que o banco diz: nada da migração que falhou foi mantido.
-database-statement = { $kind ->
-        [full] O disco do banco de dados está cheio.
-        [busy] O banco de dados está ocupado por outro programa.
-        [read-only] O banco de dados não permite escrita.
-       *[other] O banco de dados recusou uma operação: “{ $cause }”
-    }
-    .next = { $kind ->
-        [full] Libere espaço no disco: o espelho continua sozinho.
-        [busy] Termine o que o outro programa faz: o espelho continua sozinho.
-        [read-only] Dê ao usuário do espelho permissão de escrita no banco e na pasta dele.
-       *[other] Veja o que o banco diz; confira espaço em disco e permissões.
-    }
+database-connect-refused = O banco de dados em { $url } não abre: { $detail }.
+    .next = { $step }
+database-no-connection = O banco de dados está ocupado: nenhuma conexão ficou livre a tempo.
+    .next = Termine o que os outros programas fazem: o espelho continua sozinho.
+database-refused = O banco de dados não pode ser usado: { $detail }.
+    .next = { $step }; o espelho continua sozinho
+database-statement = O banco de dados recusou uma operação: “{ $cause }”
+    .next = Veja o que o banco diz; confira espaço em disco e permissões.
 database-defect = Uma linha ou operação do banco de dados não pôde ser lida: “{ $what }”
     .next = É um defeito do espelho: informe-o com este texto.
 database-other-store = O banco de dados tem a loja { $store } de { $kept }, e a configuração diz { $configured }.

@@ -25,6 +25,10 @@ explain-invoiced = { $kind ->
    *[other] nota fiscal ({ $kind })
 } { $number }: { $status ->
     [issued] emitida
+    [cancelled] cancelada
+    [processing] em processamento
+    [replaced] substituída
+    [error] com erro
    *[other] { $status }
 }
 explain-replaced = nota fiscal { $number } substituída

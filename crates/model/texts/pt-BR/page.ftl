@@ -214,6 +214,11 @@ page-when = Quando
 page-who = Quem
 page-before = Antes
 page-after = Depois
+page-metrics = métricas
+page-of-stores = ({ $count ->
+    [1] 1 loja
+   *[other] { $count } lojas
+})
 page-cut-short = interrompido
 page-act = Agir
 page-act-retry = { $count ->
@@ -241,6 +246,7 @@ page-act-bring-back = { $count ->
    *[other] Trazer de volta { $count } registros ignorados?
 }
 page-after-paused = em pausa até { $until }
+page-after-happened = encerrado: aconteceu
 page-after-resumed = pausa encerrada
 page-to-decide = Para decidir
 

@@ -30,6 +30,8 @@ wishes-campaign-done = { $listings ->
 wishes-test-delivery = entrega de teste
 wishes-test-delivery-done = o marketplace aceitou mandar uma entrega de teste; isto ainda não prova que ela chega
     .next = veja-a na página /webhooks, ou com espelho doctor
+wishes-test-delivery-not-awaited = entrega de teste: pedido gravado, comando { $command }; a chegada dela não foi esperada
+    .next = para saber depois se chegou: espelho explain command { $command }. Para esperar por ela: espelho webhook test --wait=20
 wishes-test-delivery-arrived = a entrega de teste chegou, com assinatura válida
 wishes-test-delivery-refused = chegou uma entrega, mas a assinatura dela foi recusada: é de um segredo desconhecido
     .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo. Se o próximo teste chegar, quem postou era um estranho
@@ -151,13 +153,19 @@ wishes-no-such-row = nenhum registro com esta chave está com erro, retido, em d
     .next = use ENTIDADE e CHAVE como em espelho errors --all
 
 # espelho plan
+wishes-plan-nothing = { $store }: nada a enviar; nenhum registro do ERP espera
 wishes-plan-store = { $store }: { $rows ->
-    [1] { $rows } registro
-   *[other] { $rows } registros
-}, { $requests ->
-    [1] { $requests } chamada
-   *[other] { $requests } chamadas
-}, { $seconds }
+    [1] 1 registro do ERP espera
+   *[other] { $rows } registros do ERP esperam
+}; { $requests ->
+    [0] nenhuma chamada ao marketplace será feita
+    [1] 1 chamada ao marketplace, cerca de { $seconds }
+   *[other] { $requests } chamadas ao marketplace, cerca de { $seconds }
+}{ $kept ->
+    [0] {""}
+    [1] ; 1 registro não será enviado, pelo motivo entre parênteses
+   *[other] ; { $kept } registros não serão enviados, pelo motivo entre parênteses
+}
 wishes-plan-waits = { $entity } { $key }: espera: { $reason }
 wishes-plan-progress = { $done ->
     [1] { $done } feito

@@ -119,3 +119,66 @@ word-pause-webhooks = entregas
 word-pause-stock = estoque
 word-pause-prices = preços
 word-pause-commands = comandos
+
+# O que um comando pede: um verbo, ao qual se junta a chave dele; e os campos dos dados.
+words-command-order-status = mudar a situação do pedido
+words-command-order-notes = trocar as observações do pedido
+words-command-labels-generate = gerar as etiquetas do pedido
+words-command-campaign-opt-in = aderir à campanha
+words-command-price-list-create = criar uma lista de preços
+words-command-price-list-update = mudar a lista de preços
+words-command-price-lists-settings = ligar ou desligar as listas de preços
+words-command-product-create = criar o produto
+words-command-product-update = mudar o produto
+words-command-stock-adjust = ajustar o estoque de
+words-command-price-delete-tier = apagar uma faixa de preço de
+words-command-media-upload = enviar a imagem
+words-command-gallery-add = pôr uma imagem na galeria de
+words-command-listing-create = criar o anúncio
+words-command-listing-publish = publicar o anúncio
+words-command-store-page-update = mudar a página da loja
+words-command-webhook-test = pedir uma entrega de teste
+
+words-field-data = dados
+words-field-delta = diferença
+words-field-format = formato
+words-field-image-id = imagem
+words-field-is-active = ativa
+words-field-location-id = local
+words-field-min-quantity = quantidade mínima
+words-field-mode = modo
+words-field-name = nome
+words-field-notes = observações
+words-field-path = arquivo
+words-field-position = posição
+words-field-price-lists-enabled = listas de preços
+words-field-publication-ids = anúncios
+words-field-status = situação
+
+# O que o marketplace diz de um pedido: fluxo, canal, entrega e pagamento.
+words-workflow-standard = padrão
+words-workflow-production = produção
+words-workflow-in-store-pickup = retirada na loja
+words-workflow-pre-order = pré-venda
+words-workflow-backorder = sob reposição
+words-workflow-collective = compra coletiva
+
+words-channel-marketplace = marketplace
+words-channel-direct = venda direta
+words-channel-store-seller = vendedor da loja
+
+words-delivery-shipping = envio
+words-delivery-pickup = retirada
+
+words-payment-method-credit-card = cartão de crédito
+words-payment-method-debit-card = cartão de débito
+words-payment-method-boleto = boleto
+words-payment-method-pix = Pix
+words-payment-method-voucher = vale
+
+words-payment-pending = pendente
+words-payment-approved = aprovado
+words-payment-refunded = estornado
+words-payment-expired = vencido
+words-payment-cancelled = cancelado
+words-payment-refused = recusado

@@ -74,7 +74,8 @@ pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT) AS intent,
     AND p.sku = e.sku AND t.min_quantity = e.min_quantity AND t.gone_at IS NULL) AS mirrored \
     FROM erp_prices e WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent, error, hint, updated_at, \
-    CAST(said AS TEXT) AS said, CAST(NULL AS TEXT) AS mirrored FROM commands \
+    CAST(said AS TEXT) AS said, CAST(NULL AS TEXT) AS mirrored, substr(CAST(data AS TEXT), 1, 2000) AS data \
+    FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
@@ -87,6 +88,9 @@ pub struct IntentRow {
     /// The intent, in short.
     #[serde(rename = "wanted")]
     pub intent: Option<String>,
+    /// The beginning of a command's data. It may be about a person, and belongs into no record.
+    #[serde(skip)]
+    pub data: Option<String>,
     /// The mirror's value of a level or a price.
     pub mirrored: Option<String>,
     /// The cause.
@@ -161,9 +165,14 @@ impl Releases<'_> {
         let rows = self.database.fetch_erp("read a wanted row", sql, vec![store.into(), key.into()]).await?;
         let read = |row: &Row| {
             let [error, hint] = words(row, self.reader)?;
+            let data = match intent {
+                IntentKind::Command => row.optional_foreign_text("data")?,
+                IntentKind::Stock | IntentKind::Price => None,
+            };
             Ok(IntentRow {
                 state: row.foreign_text("state")?,
                 intent: row.optional_foreign_text("intent")?,
+                data,
                 mirrored: row.optional_text("mirrored")?,
                 error,
                 hint,

@@ -11,10 +11,8 @@ use crate::{
 };
 
 pub(crate) const LOAD: &str = "SELECT key, code, error, hint FROM sync_failures WHERE store = $1 AND resource = $2 \
-    AND code <> 'shared_sku' ORDER BY key";
-/// A product that shares its SKU is mirrored all the same, and does so until another row changes.
-pub(crate) const CLEAR: &str =
-    "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND code <> 'shared_sku' AND key";
+    ORDER BY key";
+pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
 pub(crate) const FAILED_AT: &str =
     "SELECT key, at FROM sync_failures WHERE store = $1 AND resource = $2 AND code = $3 AND key";
 /// Malformed deliveries: what was set aside is on record for longer, until a person decides.
@@ -114,6 +112,23 @@ impl FailureWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn note_label_failures(&mut self, failures: &[Failure]) -> Result<(), Error> {
         self.note_all("shipment_label", failures).await
+    }
+
+    /// Records campaigns that could not be read to their end, by their ids.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_campaign_failures(&mut self, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all("campaign", failures).await
+    }
+
+    /// Clears the failures of campaigns that were read, or that are not read any more.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn clear_campaign_failures(&mut self, campaigns: Vec<String>) -> Result<(), Error> {
+        let first = [self.page.store_key().as_str().into(), "campaign".into()];
+        self.page.tx.execute_in("clear failed campaigns", CLEAR, &first, campaigns).await.map(drop)
     }
 
     async fn note_all(&mut self, resource: &'static str, failures: &[Failure]) -> Result<(), Error> {

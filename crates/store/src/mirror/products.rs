@@ -1,16 +1,16 @@
 //! Products, price tiers, stock levels and stock locations.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    ContentHash, LocationId, ProductId, StoreKey,
+    ContentHash, LocationId, StoreKey,
     product::{PriceTier, Product, StockLevel, StockLocation},
 };
 
 use crate::{
     Error, Op,
-    driver::{Insert, Row, Value},
+    driver::{Insert, Value},
     mirror::{
         Mirror, MirrorWriter,
         edited::Comparison,
@@ -94,33 +94,14 @@ pub(crate) const NOTE_FIRST_READ: Insert = Insert {
     columns: 3,
     tail: "ON CONFLICT (store, id) DO NOTHING",
 };
-/// The condition that the product of this id shares its SKU with another one.
-macro_rules! shares_its_sku {
-    ($id:literal) => {
-        concat!(
-            "EXISTS (SELECT 1 FROM products p JOIN products o ON o.store = p.store AND o.sku = p.sku \
-             AND o.id <> p.id AND o.gone_at IS NULL WHERE p.store = $1 AND p.id = ",
-            $id,
-            " AND p.gone_at IS NULL)"
-        )
-    };
-}
-
-/// The products that share their SKU with another one.
-pub(crate) const SHARED_SKUS: &str = "SELECT p.id, p.sku, o.id FROM products p JOIN products o ON o.store = p.store \
-    AND o.sku = p.sku AND o.id <> p.id AND o.gone_at IS NULL WHERE p.store = $1 AND p.gone_at IS NULL AND p.id";
-/// Lets the next reading write products that no longer share their SKU: the other one had their levels.
-pub(crate) const DISTRUST_UNSHARED: &str = concat!(
-    "UPDATE products SET content_hash = 0 WHERE store = $1 AND gone_at IS NULL AND id IN \
-     (SELECT f.key FROM sync_failures f WHERE f.store = $1 AND f.resource = 'products' AND f.code = 'shared_sku' AND NOT ",
-    shares_its_sku!("f.key"),
-    ")"
-);
-/// Forgets that products shared a SKU, where they no longer do.
-pub(crate) const FORGET_UNSHARED: &str = concat!(
-    "DELETE FROM sync_failures WHERE store = $1 AND resource = 'products' AND code = 'shared_sku' AND NOT ",
-    shares_its_sku!("sync_failures.key")
-);
+/// The SKUs that products have. With a fingerprint, so that SQLite finds the rows by their ids: the index
+/// `products_live_by_sku` has the rest, and would be read whole.
+pub(crate) const SKUS_OF: &str =
+    "SELECT id, sku, listing_hash FROM products WHERE store = $1 AND gone_at IS NULL AND sku <> '' AND id";
+pub(crate) const OF_SKUS: &str = "SELECT id FROM products WHERE store = $1 AND gone_at IS NULL AND sku";
+/// Lets the next reading write products, and the next listing read them, although they have not changed.
+pub(crate) const DISTRUST: &str =
+    "UPDATE products SET listing_hash = 0, content_hash = 0 WHERE store = $1 AND gone_at IS NULL AND id";
 pub(crate) const LOCATION_NAMES: &str =
     "SELECT location_id, name FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 
@@ -135,15 +116,6 @@ pub struct ProductWrite {
     pub content_hash: ContentHash,
     /// Whether it is new in the mirror.
     pub op: Op,
-}
-
-/// A SKU that two products have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedSku {
-    /// The SKU.
-    pub sku: String,
-    /// The products, by their ids.
-    pub products: [ProductId; 2],
 }
 
 impl Mirror<'_> {
@@ -171,8 +143,11 @@ impl MirrorWriter<'_, '_> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
         let changes = products.iter().map(|w| (w.product.id.as_str(), w.op));
         self.page.announce(MIRROR.entity, changes);
-        let known = products.iter().filter(|w| w.op == Op::Update).map(|w| w.product.id.as_str().to_owned());
-        let known: Vec<String> = known.collect();
+        let known = products.iter().filter(|w| w.op == Op::Update);
+        let skus: BTreeMap<String, Option<String>> =
+            known.map(|w| (w.product.id.as_str().to_owned(), sku_of(&w.product))).collect();
+        let known: Vec<String> = skus.keys().cloned().collect();
+        self.leave_skus(skus).await?;
         let first = [store.as_str().into(), at.into()];
         self.page.tx.execute_in("mark price tiers as gone", PRICES_GONE, &first, known.clone()).await?;
         self.page.tx.execute_in("mark stock as gone", STOCK_GONE, &first, known).await?;
@@ -191,30 +166,31 @@ impl MirrorWriter<'_, '_> {
         Ok(())
     }
 
-    /// Returns the SKUs that these products share with others, and forgets those that are no longer shared.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn shared_skus(&mut self, products: Vec<String>) -> Result<Vec<SharedSku>, Error> {
-        let first: Value = self.page.store_key().as_str().into();
-        self.forget_shared_skus().await?;
-        let first = std::slice::from_ref(&first);
-        let rows = self.page.tx.fetch_in("find shared SKUs", SHARED_SKUS, first, products).await?;
-        let shared = |row: &Row| {
-            let mut products = [ProductId::new(row.text(0)?), ProductId::new(row.text(2)?)];
-            products.sort();
-            Ok(SharedSku { sku: row.text(1)?, products })
-        };
-        rows.iter().map(shared).collect()
-    }
-
-    /// Forgets SKUs that are no longer shared.
-    pub(crate) async fn forget_shared_skus(&mut self) -> Result<(), Error> {
-        let store: Value = self.page.store_key().as_str().into();
-        for sql in [DISTRUST_UNSHARED, FORGET_UNSHARED] {
-            self.page.tx.execute("forget shared SKUs", sql, vec![store.clone()]).await?;
+    /// Has the other products of a SKU read again at once that some products no longer have: their levels were in the
+    /// same rows, and are gone with those. `now` has the products with the SKUs that they have from now on.
+    pub(crate) async fn leave_skus(&mut self, now: BTreeMap<String, Option<String>>) -> Result<(), Error> {
+        let first: [Value; 1] = [self.page.store_key().as_str().into()];
+        let ids = now.keys().cloned().collect();
+        let rows = self.page.tx.fetch_in("read the SKUs of products", SKUS_OF, &first, ids).await?;
+        let mut left = BTreeSet::new();
+        for row in &rows {
+            let (id, sku) = (row.text(0)?, row.text(1)?);
+            if now.get(&id).is_none_or(|now| now.as_ref() != Some(&sku)) {
+                left.insert(sku);
+            }
         }
-        Ok(())
+        if left.is_empty() {
+            return Ok(());
+        }
+        let left = left.into_iter().collect();
+        let rows = self.page.tx.fetch_in("find products by their SKUs", OF_SKUS, &first, left).await?;
+        let ids: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        let others: Vec<String> = ids.into_iter().filter(|id| !now.contains_key(id)).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        self.page.tx.execute_in("distrust products", DISTRUST, &first, others.clone()).await?;
+        self.page.staleness().take_turns(others, DateTime::UNIX_EPOCH).await
     }
 
     /// Gives the lines of these products their SKU, and tells of their orders.
@@ -279,6 +255,10 @@ impl MirrorWriter<'_, '_> {
         let values = values.collect();
         self.page.tx.insert(&UPSERT_LOCATIONS, values).await.map(drop)
     }
+}
+
+fn sku_of(product: &Product) -> Option<String> {
+    product.sku.as_ref().map(|sku| sku.as_str().to_owned())
 }
 
 /// The values of products, of their tiers and of their levels.

@@ -19,8 +19,10 @@ const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
 
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity > 0";
-pub(crate) const PRODUCT: &str =
-    "SELECT id FROM products WHERE store = $1 AND sku = $2 AND gone_at IS NULL ORDER BY id LIMIT 2";
+/// In the order of the index `products_live_by_sku`, which SQLite takes because no SKU is empty there; it would walk all
+/// products by their ids in place of sorting two.
+pub(crate) const PRODUCT: &str = "SELECT id FROM products WHERE store = $1 AND sku = $2 AND sku <> '' \
+    AND gone_at IS NULL ORDER BY id LIMIT 2";
 pub(crate) const PRICED: &str = "SELECT price_type, COALESCE(auto_wholesale_pricing, 1 = 0) FROM products \
     WHERE store = $1 AND id = $2";
 pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(discount_percent AS TEXT), \

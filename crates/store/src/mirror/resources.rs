@@ -95,15 +95,14 @@ impl MirrorWriter<'_, '_> {
         let (store, at, mirror) = (self.page.store_key().clone(), self.page.at(), mirror_of(resource));
         let changes = keys.iter().map(|key| (key.as_str(), Op::Gone));
         self.page.announce(mirror.entity, changes);
+        if resource == Resource::Products {
+            self.leave_skus(keys.iter().map(|key| (key.clone(), None)).collect()).await?;
+        }
         let first = [store.as_str().into(), at.into()];
         for parts in mirror.dependents_gone {
             self.page.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
         }
         self.page.staleness().forget_missing(resource, keys.clone()).await?;
-        let gone = self.page.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await?;
-        if resource == Resource::Products {
-            self.forget_shared_skus().await?;
-        }
-        Ok(gone)
+        self.page.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await
     }
 }

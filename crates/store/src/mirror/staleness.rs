@@ -29,17 +29,19 @@ pub(crate) const UNSCHEDULED: &str = "SELECT p.order_number, p.due_at, p.read_at
     LEFT JOIN orders AS o ON o.store = p.store AND o.order_number = p.order_number AND o.gone_at IS NULL";
 pub(crate) const SCHEDULE: &str = "UPDATE order_parts SET due_at = $4, is_young = $5 \
     WHERE store = $1 AND part = 'shipments' AND order_number = $2 AND due_at = $3";
-/// In the order of the index `product_reads_by_age`, which SQLite walks first because of the `CROSS JOIN`.
+/// In the order of the index `product_reads_by_turn`, which SQLite walks first because of the `CROSS JOIN`.
 pub(crate) const PRODUCTS: &str = "SELECT r.id, r.read_at AS looked_at \
     FROM product_reads AS r CROSS JOIN products AS p \
     WHERE r.store = $1 AND p.store = r.store AND p.id = r.id AND p.gone_at IS NULL \
-    ORDER BY r.read_at, r.id LIMIT $2";
+    ORDER BY COALESCE(r.turn_at, r.read_at), r.id LIMIT $2";
 pub(crate) const NOTE_PRODUCTS: Insert = Insert {
     operation: "note that products were read",
     head: "INSERT INTO product_reads (store, id, read_at)",
     columns: 3,
-    tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at",
+    tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at, turn_at = NULL",
 };
+/// The time of the last reading stays: a push relies on it.
+pub(crate) const TAKE_TURNS: &str = "UPDATE product_reads SET turn_at = $2 WHERE store = $1 AND id";
 
 /// When an order is read again with all its sub-resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +165,7 @@ impl Staleness<'_> {
         rows.iter().map(order).collect()
     }
 
-    /// The `limit` longest unread products, with the time of their last read.
+    /// The `limit` products whose turn in the rotation is the longest ago, with the time of their last read.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -229,6 +231,21 @@ impl StalenessWriter<'_, '_> {
             .flat_map(|id| -> [Value; 3] { [store.as_str().into(), id.into_string().into(), at.into()] });
         let values = values.collect();
         self.page.tx.insert(&NOTE_PRODUCTS, values).await.map(drop)
+    }
+
+    /// Records that readings of products failed just now: that was their turn in the rotation, and others come next.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_products_unread(&mut self, products: Vec<ProductId>) -> Result<(), Error> {
+        let at = self.page.at();
+        self.take_turns(products.into_iter().map(ProductId::into_string).collect(), at).await
+    }
+
+    /// Gives products their place in the rotation: that of products whose turn was at a time.
+    pub(crate) async fn take_turns(&mut self, products: Vec<String>, at: DateTime<Utc>) -> Result<(), Error> {
+        let first = [self.page.store_key().as_str().into(), at.into()];
+        self.page.tx.execute_in("give products their turn", TAKE_TURNS, &first, products).await.map(drop)
     }
 }
 

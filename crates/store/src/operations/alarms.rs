@@ -179,10 +179,13 @@ impl Alarms<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn keep_service_words(self, locale: Locale) -> Result<(), Error> {
-        let words: [(&str, Text); 3] = [
+        // The view fills in what stands in braces, row by row.
+        let shared_sku = text!("run-shared-sku", sku = "{sku}", one = "{one}", other = "{other}");
+        let words: [(&str, Text); 4] = [
             ("service_stopped", text!("store-service-stopped")),
             ("campaign_price", text!("store-campaign-price")),
             ("price_zero", text!("store-price-zero")),
+            ("shared_sku", shared_sku),
         ];
         let mut tx = self.database.begin().await?;
         for (code, text) in words {

@@ -23,6 +23,7 @@ pub(crate) mod row_counts;
 pub(crate) mod rows_in_trouble;
 pub(crate) mod runs;
 pub(crate) mod search;
+pub(crate) mod shared_skus;
 pub(crate) mod story;
 pub(crate) mod sweeps;
 pub(crate) mod tokens;

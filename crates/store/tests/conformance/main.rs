@@ -90,7 +90,9 @@ conformance! {
         a_page_of_any_size_arrives_whole;
     products:
         a_new_product_arrives_with_tiers_and_stock,
-        products_that_share_a_sku_are_told_until_they_no_longer_do,
+        products_that_share_a_sku_are_told_as_long_as_they_do,
+        stores_whose_products_have_changed_are_found_in_the_feed,
+        a_product_is_read_again_at_once_when_another_one_leaves_its_sku,
         a_product_of_nothing_but_its_id_is_all_null,
         a_changed_product_is_overwritten_in_every_column,
         tiers_and_stock_that_vanish_are_marked_and_come_back,
@@ -197,6 +199,7 @@ conformance! {
         open_orders_come_by_the_age_of_their_shipments,
         orders_are_due_by_their_age,
         products_take_turns,
+        a_reading_that_failed_is_a_products_turn_and_no_reading,
         orders_whose_sides_were_never_read_are_found,
         orders_that_changed_since_a_side_was_read_are_found,
         what_was_read_of_an_order_is_known_with_its_fingerprint,
@@ -271,7 +274,7 @@ conformance! {
         an_answer_is_for_the_wish_that_was_read,
         a_word_that_is_no_state_leaves_no_row_unseen,
         a_new_command_has_no_outcome_whatever_its_insert_says,
-        a_command_that_comes_back_from_a_backup_does_not_begin_anew,
+        only_a_restore_that_says_so_keeps_the_rows_as_they_are,
         what_the_policy_of_the_version_before_holds_stays_held,
         a_release_is_for_the_command_that_was_seen,
         a_decision_is_for_the_row_that_was_seen,

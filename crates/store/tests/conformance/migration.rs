@@ -227,7 +227,7 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
             }
             "products" => {
                 let product = "p USING INDEX sqlite_autoindex_products_1 (store=? AND id=?)";
-                vec!["r USING COVERING INDEX product_reads_by_age (store=?)", product]
+                vec!["r USING INDEX product_reads_by_turn (store=?)", product]
             }
             other => panic!("{other} has no plan here"),
         };
@@ -305,6 +305,17 @@ async fn new_orders_are_found_without_reading_the_others() {
     let rows = world.tables.plan("SELECT * FROM v_orders_new").await;
     assert!(rows.iter().any(|row| row.contains("SCAN i USING COVERING INDEX")), "{rows:?}");
     assert!(rows.iter().any(|row| row.starts_with("SEARCH o USING INDEX")), "{rows:?}");
+}
+
+/// SKUs that products share are asked for again and again: what is read of the products that do not is in an index, and a
+/// SKU is looked up in it too.
+#[tokio::test]
+async fn skus_that_products_share_are_found_without_reading_the_products() {
+    let world = World::on_sqlite().await;
+    let rows = world.tables.plan("SELECT key FROM v_errors WHERE store = 'minha-loja'").await;
+    let is_by_index = |row: &String| row.contains("INDEX products_live_by_sku (store=?)");
+    assert!(rows.iter().any(is_by_index), "{rows:?}");
+    assert!(!rows.iter().any(|row| row.starts_with("SCAN p")), "{rows:?}");
 }
 
 /// A page looks at an index, and at the rows that it shows.

@@ -9,6 +9,7 @@ use espelho_store::{Error as StoreError, Op, Subresource};
 use tracing::Instrument as _;
 
 use super::{
+    identity::StoreIdentity,
     lanes::lane_of,
     refresh_queue::RefreshQueue,
     row_writer::{OrderRead, RowWriter, Written},
@@ -19,8 +20,9 @@ use super::{
 use crate::{
     Input, StoreContext, order_trace,
     plan::refresh::{
-        goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
-        products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
+        goes_back, is_known, is_reported_here, is_settled, is_shown, may_need_tracking, order_events,
+        product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
+        subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
@@ -72,6 +74,8 @@ pub(super) struct Refreshed {
     pub(super) op: Option<Op>,
     /// The events that should have reported the change.
     pub(super) events: Vec<&'static str>,
+    /// Whether webhooks of this store report them.
+    pub(super) is_reported_here: bool,
     /// When it changed, as the marketplace reports it.
     pub(super) changed_at: Option<DateTime<Utc>>,
 }
@@ -82,6 +86,7 @@ pub(super) struct EntityReader<'c> {
     queue: &'c RefreshQueue<'c>,
     sold: &'c SoldProducts<'c>,
     signals: &'c Signals,
+    identity: &'c StoreIdentity,
     /// Whether deliveries arrive at all.
     receives: bool,
     rows: RowWriter<'c>,
@@ -94,9 +99,10 @@ impl<'c> EntityReader<'c> {
         queue: &'c RefreshQueue<'c>,
         sold: &'c SoldProducts<'c>,
         signals: &'c Signals,
+        identity: &'c StoreIdentity,
         receives: bool,
     ) -> Self {
-        Self { context, queue, sold, signals, receives, rows: RowWriter::new(context) }
+        Self { context, queue, sold, signals, identity, receives, rows: RowWriter::new(context) }
     }
 
     /// Reads what a request asks for of an entity, and writes it, unless the entity is set aside.
@@ -163,6 +169,8 @@ impl<'c> EntityReader<'c> {
         let (before, mirrored_at) =
             self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
+        let is_here = |order: &Order| is_reported_here(order, self.identity.id().as_deref());
+        let is_reported_here = order.as_ref().is_none_or(|fetched| is_here(&fetched.detail));
         let is_stale = goes_back(request, mirrored_at, changed_at);
         let order = order.filter(|_| !is_stale);
         let detail = order.as_ref().map(|fetched| &fetched.detail);
@@ -182,7 +190,7 @@ impl<'c> EntityReader<'c> {
             self.signals.note_shipped();
         }
         let events = order_events(op, status != before, of_subresources);
-        Ok(Refreshed { is_shown, op, events, changed_at })
+        Ok(Refreshed { is_shown, op, events, is_reported_here, changed_at })
     }
 
     /// Reads the requested sub-resources. If shipments have changed, tracking is read after them.
@@ -239,7 +247,8 @@ impl<'c> EntityReader<'c> {
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;
         let Written::Row(op) = written else { return Err(Cause::Overtaken) };
-        Ok(Refreshed { is_shown: true, op, events: product_events(op, before, after), changed_at: None })
+        let events = product_events(op, before, after);
+        Ok(Refreshed { is_shown: true, op, events, is_reported_here: true, changed_at: None })
     }
 
     /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery

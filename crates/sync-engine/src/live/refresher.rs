@@ -59,7 +59,14 @@ impl<'c> Refresher<'c> {
     /// Does what the queue gave out.
     pub(super) async fn refresh(&self, work: Work) -> Result<(), Error> {
         let Work { entity, request, is_last } = work;
-        let (ended, problem) = match self.reader.read(&entity, &request).await {
+        let read = self.reader.read(&entity, &request).await;
+        let has_failed = matches!(&read, Err(cause) if !matches!(cause, Cause::Stopping | Cause::Overtaken));
+        if let Entity::Product(id) = &entity
+            && has_failed
+        {
+            self.rows.note_unread_product(id).await;
+        }
+        let (ended, problem) = match read {
             Ok(read) => (self.after_read(&entity, &request, is_last, &read), None),
             Err(Cause::Stopping) => return Ok(()),
             Err(Cause::Overtaken) => (Ended::Again, None),
@@ -144,7 +151,7 @@ impl<'c> Refresher<'c> {
         if read.op.is_some() {
             self.observer.changed(entity.row().0);
         }
-        if is_missed(request, self.watch.receives(), self.signals.is_mirrored()) {
+        if read.is_reported_here && is_missed(request, self.watch.receives(), self.signals.is_mirrored()) {
             read.events.iter().for_each(|event| self.watch.note_missed(event));
             if let Entity::Order(number) = entity
                 && read.events.iter().any(|event| counts(event))

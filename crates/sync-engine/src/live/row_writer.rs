@@ -14,7 +14,7 @@ use crate::{
     StoreContext,
     plan::refresh_request::{Entity, RefreshRequest},
     plan::row::is_unchanged,
-    pull::{Fetched, OrdersPull, ProductsPull, note_shared_skus},
+    pull::{Fetched, OrdersPull, ProductsPull},
     report::failure,
 };
 
@@ -105,9 +105,6 @@ impl<'c> RowWriter<'c> {
         }
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (listing_hash, None)).await?;
-        if op.is_some() {
-            note_shared_skus(&mut tx, vec![id.as_str().to_owned()], self.context.locale).await?;
-        }
         tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         self.context.note_product(known.as_ref());
@@ -146,6 +143,19 @@ impl<'c> RowWriter<'c> {
         };
         if let Err(error) = noted.await {
             tracing::warn!(store = %self.context.key, %error, "a failure could not be recorded");
+        }
+    }
+
+    /// Counts a reading that failed as the turn of its product in the rotation: products that cannot be read, or not
+    /// for long, must not keep the others from it.
+    pub(super) async fn note_unread_product(&self, id: &ProductId) {
+        let noted = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.staleness().note_products_unread(vec![id.clone()]).await?;
+            tx.commit().await
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(store = %self.context.key, product = %id, %error, "a failed reading could not be counted as a turn");
         }
     }
 

@@ -46,7 +46,7 @@ pub async fn run(
     let sold = SoldProducts::new(&queue, &signals);
     let webhooks = WebhookWatch::new(context, observer, options);
     let record = SweepRecord::new(context, &options.intervals, observer, &queue, &webhooks);
-    let reader = EntityReader::new(context, &queue, &sold, &signals, options.receives);
+    let reader = EntityReader::new(context, &queue, &sold, &signals, &identity, options.receives);
     let refresher = Refresher::new(context, observer, &queue, reader, &record, &webhooks, &signals);
     let hinted = WorkerPool::new(context, &queue, &refresher, Urgency::Hinted);
     let swept = WorkerPool::new(context, &queue, &refresher, Urgency::Swept);

@@ -41,6 +41,7 @@ pub mod silence;
 pub mod stock_balance;
 pub mod tiers;
 pub mod unbelieved_orders;
+pub mod unread_listings;
 pub mod unread_orders;
 pub mod unreported_changes;
 pub mod webhook_news;

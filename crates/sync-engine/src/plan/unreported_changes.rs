@@ -2,8 +2,9 @@
 //! reported.
 //!
 //! `silence` proves that none arrives, and one that does ends its suspicion. Here a lost delivery counts although others
-//! arrive, so few of them must prove nothing: an order counts only for a change that certainly had an event, that
-//! happened while deliveries could come in, that no effect of ours caused, and whose delivery is not merely late.
+//! arrive, so few of them must prove nothing: an order counts only for a change that certainly had an event for a webhook
+//! of this store, that happened while deliveries could come in, that no effect of ours caused, and whose delivery is not
+//! merely late.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

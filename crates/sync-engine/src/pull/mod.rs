@@ -11,7 +11,6 @@ mod page;
 mod pass;
 mod products;
 mod read;
-mod shared_skus;
 mod subresources;
 mod sweep;
 mod whole;
@@ -29,9 +28,8 @@ pub use options::PassOptions;
 pub use orders::OrdersPull;
 pub use pass::run_pass;
 pub use products::ProductsPull;
-pub(crate) use shared_skus::note_shared_skus;
 pub(crate) use subresources::{read_subresource, subresource_of};
-pub(crate) use whole::{WholeReader, is_final, read_whole};
+pub(crate) use whole::{CampaignMemory, WholeReader, is_final, read_whole};
 
 /// How one resource is listed, read and written.
 pub trait Pull: Send + Sync {

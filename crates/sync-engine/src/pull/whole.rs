@@ -14,18 +14,23 @@ use espelho_api_client::{
 };
 use espelho_model::{
     CampaignId, MediaId,
-    campaign::Campaign,
+    campaign::{Campaign, EligibleListing, EnrolledListing},
     sync::{Counts, RunState, Target},
     text,
+    text::Text,
 };
-use espelho_store::{Error as StoreError, Listed};
+use espelho_store::{Error as StoreError, Failure, Listed};
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Error, Position, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
     live::whole::{Whole, all},
-    plan::gone::{LostListings, has_just_ended},
+    plan::{
+        gone::{LostListings, has_just_ended},
+        unread_listings::UnreadListings,
+    },
+    report::failure,
 };
 
 /// Reads a target in full and reports the result.
@@ -45,13 +50,18 @@ pub(crate) async fn read_whole(
     let reader = WholeReader { context, client };
     let read = match target {
         Target::Campaigns => {
-            let mut lost = LostListings::new(accept_gone);
-            let read = reader.campaigns(&HashSet::new(), &mut lost).await.map(|read| read.counts);
-            if lost.rows() > 0 {
-                let store = context.key.as_str();
-                report.notes.push(text!("run-note-listings-kept", rows = lost.rows(), store = store));
+            let lost = LostListings::new(accept_gone);
+            let mut memory = CampaignMemory { lost, ..CampaignMemory::default() };
+            let read = reader.campaigns(&mut memory).await;
+            if memory.lost.rows() > 0 {
+                let (rows, store) = (memory.lost.rows(), context.key.as_str());
+                report.notes.push(text!("run-note-listings-kept", rows = rows, store = store));
             }
-            read
+            read.map(|read| {
+                report.failures = read.failures;
+                report.failures.truncate(ResourceReport::SHOWN);
+                read.counts
+            })
         }
         Target::MediaImages => reader.images().await,
         Target::Labels => reader.labels(&mut report).await,
@@ -91,8 +101,18 @@ pub(crate) struct WholeReader<'c> {
 #[derive(Default)]
 pub(crate) struct CampaignsRead {
     pub(crate) counts: Counts,
-    /// Campaigns that the calendar omits and that still answer: they have ended.
-    pub(crate) ended: Vec<String>,
+    /// Campaigns that could not be read to their end.
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// What a reading of the campaigns leaves for the next one.
+#[derive(Default)]
+pub(crate) struct CampaignMemory {
+    /// Campaigns that were read once more since they ended: they no longer change.
+    settled: HashSet<String>,
+    /// The listings that the last reading missed and did not believe to be gone.
+    lost: LostListings,
+    unread: UnreadListings,
 }
 
 /// What the store reports about itself.
@@ -104,12 +124,8 @@ pub(crate) struct ProfileRead {
 
 impl WholeReader<'_> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
-    /// campaign once more, except those in `settled`.
-    pub(crate) async fn campaigns(
-        &self,
-        settled: &HashSet<String>,
-        lost: &mut LostListings,
-    ) -> Result<CampaignsRead, Error> {
+    /// campaign once more.
+    pub(crate) async fn campaigns(&self, memory: &mut CampaignMemory) -> Result<CampaignsRead, Error> {
         let client = self.client;
         let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
             Ok(whole) => whole,
@@ -119,22 +135,73 @@ impl WholeReader<'_> {
         };
         let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
         let mut read = CampaignsRead::default();
-        read.counts.add(self.write_campaigns(whole.rows, Vec::new()).await?);
+        read.counts.add(self.write_campaigns(whole.rows, Vec::new(), &[]).await?);
         for (done, id) in ids.iter().enumerate() {
             if self.context.stop.is_cancelled() {
                 return Ok(read);
             }
-            read.counts.add(self.listings_of(*id, lost).await?);
+            self.listings_of(*id, memory, &mut read).await?;
             let position = Position::new(done as u64 + 1, Some(ids.len() as u64), 0, 0);
             self.context.progress.advance(&self.context.key, Target::Campaigns, position);
         }
         if whole.is_complete {
-            self.ended_campaigns(&ids, settled, lost, &mut read).await?;
+            self.ended_campaigns(&ids, memory, &mut read).await?;
         }
         Ok(read)
     }
 
-    async fn listings_of(&self, id: CampaignId, lost: &mut LostListings) -> Result<Counts, Error> {
+    /// Mirrors the listings of a campaign, if it is due. Returns `true` if they were read to their end. If they cannot be,
+    /// the campaign shows why, and they are read again later.
+    async fn listings_of(
+        &self,
+        id: CampaignId,
+        memory: &mut CampaignMemory,
+        read: &mut CampaignsRead,
+    ) -> Result<bool, Error> {
+        if !memory.unread.is_due(id, self.context.clock.monotonic()) {
+            return Ok(false);
+        }
+        let (eligible, enrolled) = match self.listed_of(id).await {
+            Ok((eligible, enrolled)) if eligible.is_complete && enrolled.is_complete => {
+                (eligible.rows, enrolled.rows)
+            }
+            Ok(_) if self.context.stop.is_cancelled() => return Ok(false),
+            Ok(_) => {
+                let text = text!("run-listings-incomplete", campaign = id.to_string());
+                Box::pin(self.note_unread(id, "incomplete".to_owned(), text, memory, read)).await?;
+                return Ok(false);
+            }
+            Err(error) if is_final(&error) => {
+                Box::pin(self.note_unread(id, error.code(), error.text(), memory, read)).await?;
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let lost = &mut memory.lost;
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.compare_columns();
+            let missing = tx.mirror().missing_campaign_listings(id, &eligible, &enrolled).await?;
+            let (rows, counts) = (missing.keys.len(), (missing.live, missing.listed));
+            let are_gone = lost.are_gone(self.context.gone_guard, id, missing.keys, counts);
+            if !are_gone {
+                tracing::warn!(store = %self.context.key, campaign = %id, rows, "too many listings are missing; they stay until the next sweep misses them too");
+            }
+            let counts = tx.mirror().write_campaign_listings(id, eligible, enrolled, are_gone).await?;
+            tx.failures().clear_campaign_failures(vec![id.to_string()]).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(counts)
+        };
+        read.counts.add(written.await?);
+        memory.unread.forget(id);
+        Ok(true)
+    }
+
+    /// Requests the eligible and the enrolled listings of a campaign.
+    async fn listed_of(
+        &self,
+        id: CampaignId,
+    ) -> Result<(Whole<EligibleListing>, Whole<EnrolledListing>), ApiError> {
         let client = self.client;
         let eligible = self.all(|paging| {
             async move {
@@ -142,77 +209,90 @@ impl WholeReader<'_> {
             }
             .boxed()
         });
-        let (eligible, enrolled) = match eligible.await {
-            Ok(eligible) => {
-                (eligible, self.all(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await)
-            }
-            Err(error) if is_final(&error) => return Ok(Counts::default()),
-            Err(error) => return Err(error.into()),
-        };
-        let enrolled = match enrolled {
-            Ok(enrolled) => enrolled,
-            Err(error) if is_final(&error) => return Ok(Counts::default()),
-            Err(error) => return Err(error.into()),
-        };
-        if !eligible.is_complete || !enrolled.is_complete {
-            return Ok(Counts::default());
-        }
-        let written = async {
-            let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.compare_columns();
-            let missing = tx.mirror().missing_campaign_listings(id, &eligible.rows, &enrolled.rows).await?;
-            let (rows, counts) = (missing.keys.len(), (missing.live, missing.listed));
-            let are_gone = lost.are_gone(self.context.gone_guard, id, missing.keys, counts);
-            if !are_gone {
-                tracing::warn!(store = %self.context.key, campaign = %id, rows, "too many listings are missing; they stay until the next sweep misses them too");
-            }
-            let (eligible, enrolled) = (eligible.rows, enrolled.rows);
-            let counts = tx.mirror().write_campaign_listings(id, eligible, enrolled, are_gone).await?;
-            tx.commit().await?;
-            Ok::<_, StoreError>(counts)
-        };
-        written.await.map_err(Error::from)
+        let eligible = eligible.await?;
+        let enrolled = self.all(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await?;
+        Ok((eligible, enrolled))
     }
 
-    /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone. What happened to its
-    /// listings since the reading before its end is read with it, again while too many of them are missing.
-    async fn ended_campaigns(
+    /// Shows on a campaign why it cannot be read to its end. Callers box it: it is large and rarely runs.
+    async fn note_unread(
         &self,
-        listed: &[CampaignId],
-        settled: &HashSet<String>,
-        lost: &mut LostListings,
+        id: CampaignId,
+        code: String,
+        text: Text,
+        memory: &mut CampaignMemory,
         read: &mut CampaignsRead,
     ) -> Result<(), Error> {
-        let listed: HashSet<String> = listed.iter().map(ToString::to_string).collect();
-        let (mut ended, mut gone) = (Vec::new(), Vec::new());
-        for id in self.live_ids(Listed::Campaigns).await? {
-            let is_settled = listed.contains(&id) || settled.contains(&id);
-            let Some(number) = CampaignId::parse(&id).filter(|_| !is_settled) else { continue };
-            match self.client.campaigns().get(number).await {
-                Ok(campaign) => {
-                    let has_just_ended = has_just_ended(campaign.value.ends_at, self.context.clock.now());
-                    if has_just_ended {
-                        read.counts.add(self.listings_of(number, lost).await?);
-                    }
-                    if !has_just_ended || !lost.is_open(number) {
-                        read.ended.push(id);
-                    }
-                    ended.push(campaign.value);
-                }
-                Err(error) if error.is_absent() => gone.push(id),
-                Err(error) if is_final(&error) => (),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        read.counts.add(self.write_campaigns(ended, gone).await?);
+        tracing::warn!(store = %self.context.key, campaign = %id, code, "a campaign cannot be read to its end; will retry");
+        memory.unread.note_failed(id, self.context.clock.monotonic());
+        let failure = failure(id.to_string(), code, text, self.context.locale);
+        let noted = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.failures().note_campaign_failures(std::slice::from_ref(&failure)).await?;
+            tx.commit().await
+        };
+        noted.await?;
+        read.counts.failed += 1;
+        read.failures.push(failure);
         Ok(())
     }
 
-    async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Error> {
+    /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone. What happened to its
+    /// listings since the reading before its end is read with it: again while that reading is not complete, or too many
+    /// of them are missing.
+    async fn ended_campaigns(
+        &self,
+        listed: &[CampaignId],
+        memory: &mut CampaignMemory,
+        read: &mut CampaignsRead,
+    ) -> Result<(), Error> {
+        let listed: HashSet<String> = listed.iter().map(ToString::to_string).collect();
+        let (mut ended, mut gone, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        for id in self.live_ids(Listed::Campaigns).await? {
+            let is_settled = listed.contains(&id) || memory.settled.contains(&id);
+            let Some(number) = CampaignId::parse(&id).filter(|_| !is_settled) else { continue };
+            let now = self.context.clock.monotonic();
+            if !memory.unread.is_due(number, now) {
+                continue;
+            }
+            match self.client.campaigns().get(number).await {
+                Ok(campaign) => {
+                    let reads = has_just_ended(campaign.value.ends_at, self.context.clock.now())
+                        && !memory.unread.is_hopeless(number, now);
+                    let is_complete = reads && self.listings_of(number, memory, read).await?;
+                    if !reads || (is_complete && !memory.lost.is_open(number)) {
+                        memory.unread.forget(number);
+                        settled.push(id);
+                    }
+                    ended.push(campaign.value);
+                }
+                Err(error) if error.is_absent() => {
+                    memory.unread.forget(number);
+                    gone.push(id);
+                }
+                Err(error) if is_final(&error) => {
+                    Box::pin(self.note_unread(number, error.code(), error.text(), memory, read)).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        read.counts.add(self.write_campaigns(ended, gone, &settled).await?);
+        memory.settled.extend(settled);
+        Ok(())
+    }
+
+    /// Writes campaigns, and marks those in `gone`. Neither these nor those in `settled` are read any more.
+    async fn write_campaigns(
+        &self,
+        campaigns: Vec<Campaign>,
+        gone: Vec<String>,
+        settled: &[String],
+    ) -> Result<Counts, Error> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
             tx.compare_columns();
             let mut counts = tx.mirror().write_campaigns(campaigns).await?;
+            tx.failures().clear_campaign_failures([gone.as_slice(), settled].concat()).await?;
             counts.gone += tx.mirror().mark_listed_gone(Listed::Campaigns, gone).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)

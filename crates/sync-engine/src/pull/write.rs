@@ -15,7 +15,7 @@ use espelho_model::{
 use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
-    PassOptions, Pull, RowWrite, note_shared_skus,
+    PassOptions, Pull, RowWrite,
     page::{Asked, Details, Page, ReadPage, Unread},
 };
 use crate::{
@@ -238,9 +238,6 @@ impl<'c> Writer<'c> {
         tx.staleness().forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
         tx.failures().note_failures(P::RESOURCE, &failures).await?;
         tx.failures().clear_failures(P::RESOURCE, mended).await?;
-        if P::RESOURCE == Resource::Products {
-            note_shared_skus(&mut tx, keys.clone(), self.context.locale).await?;
-        }
         if let Some(page) = checkpoint {
             let mut kept = page.clone();
             kept.counts.add(counts);

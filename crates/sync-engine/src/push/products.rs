@@ -9,7 +9,7 @@ use crate::{
     Error, StoreContext,
     live::put,
     plan::push::{Message, Verdict},
-    pull::{ProductsPull, Pull as _, note_shared_skus},
+    pull::{ProductsPull, Pull as _},
 };
 
 /// The wait of a row whose SKU may still come.
@@ -44,10 +44,7 @@ impl<'c> Products<'c> {
         // Another task has mirrored a later reading: that one stays.
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
-            let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
-            if op.is_some() {
-                note_shared_skus(&mut tx, vec![id.as_str().to_owned()], self.context.locale).await?;
-            }
+            put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
             tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
             self.context.note_product(known.as_ref());

@@ -1,5 +1,6 @@
 //! Stock levels (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
 
+mod verification;
 mod zero_guard;
 
 use std::{
@@ -39,10 +40,10 @@ use crate::{
             invalid,
             jobs::{Scan, key_of, key_of_level},
             stock_level::{
-                self, Action, Basis, Check, Dispatches, LevelEvidence, Shown, Trust, after_comparing,
-                ahead_of, check, check_sent, decide, is_to_set_again, is_urgent, last_set, must_be_guarded,
-                reserved_of, settle_unknown, shown_from, shows, target_of_reading, trust, trusted_for,
-                unknown_location, untold, verdict_of_unknown, went_ahead_of,
+                self, Action, Basis, Dispatches, LevelEvidence, Trust, ahead_of, check, decide,
+                is_to_set_again, is_urgent, last_set, must_be_guarded, of_product, reserved_of,
+                settle_unknown, shown_from, shows, target_of_reading, trust, trusted_for, unknown_location,
+                untold, went_ahead_of,
             },
             stock_movement::quantity_of,
         },
@@ -296,7 +297,7 @@ impl<'c> StockPusher<'c> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let (basis, clock) = (self.options.basis, &self.context.clock);
-        let effects = store.journal().effects_on(key, &key_of_level(level)).await?;
+        let effects = of_product(store.journal().effects_on(key, &key_of_level(level)).await?, product);
         let dispatches = self.dispatches_of(level, &effects).await?;
         let needs_reading = !is_urgent(basis, desired, level.mirrored, &dispatches)
             && (dispatches.is_on_record() || !self.trusts_mirror(product, level, desired, &effects).await?);
@@ -452,83 +453,6 @@ impl<'c> StockPusher<'c> {
             // decides whether it is set again.
             ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
-    }
-
-    /// Verifies sent levels of one product, and answers their rows.
-    pub(super) async fn verify(
-        &self,
-        product: &ProductId,
-        levels: &[StockIntent],
-    ) -> Result<Duration, Error> {
-        let detail = match self.tools.products.read(product).await {
-            Ok(detail) => detail,
-            Err(Error::Api(error)) => {
-                let verdict = refused(error)?;
-                for level in levels {
-                    self.tools.answers.level(level, &verdict).await?;
-                }
-                return Ok(Duration::ZERO);
-            }
-            Err(cause) => return Err(cause),
-        };
-        let mut retry_after = Duration::ZERO;
-        for level in levels {
-            let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
-            let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
-                (Some(now), Some(quantity), Some(desired)) => {
-                    self.state().unquantified_since.remove(&key_of_level(level));
-                    let reserved = reserved_of(now).unwrap_or_default();
-                    self.verify_level(level, desired, Shown { quantity, reserved }).await?
-                }
-                // The marketplace took the level: where it shows none there, nothing tells that the location is unknown.
-                (_, None, Some(_)) => self.verdict_without_quantity(level),
-                _ => Verdict::Failed(unknown_location(level.location.as_str())),
-            };
-            self.tools.answers.level(level, &verdict).await?;
-            retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
-        }
-        Ok(retry_after)
-    }
-
-    async fn verify_level(
-        &self,
-        level: &StockIntent,
-        desired: Decimal,
-        shown: Shown,
-    ) -> Result<Verdict, Error> {
-        let key = key_of_level(level);
-        let effects = self.context.store.journal().effects_on(&self.context.key, &key).await?;
-        let set = last_set(&effects, self.context.clock.now());
-        let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
-            (Check::Compare(lower), Some(set)) => Some((lower, set)),
-            (Check::Answer(verdict), _) => {
-                self.state().unexplained_since.remove(&key);
-                return Ok(verdict);
-            }
-            (Check::Compare(_), None) => None,
-        };
-        let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
-        let around = (set.effect, set.mark);
-        let is_explained = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
-        let now = self.context.clock.monotonic();
-        let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
-        let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
-        if is_explained || matches!(verdict, Verdict::Failed(_)) {
-            self.state().unexplained_since.remove(&key);
-        }
-        Ok(verdict)
-    }
-
-    /// Returns the verdict for a sent level that the marketplace shows without a quantity.
-    fn verdict_without_quantity(&self, level: &StockIntent) -> Verdict {
-        let (key, now) = (key_of_level(level), self.context.clock.monotonic());
-        let mut state = self.state();
-        let first = *state.unquantified_since.entry(key.clone()).or_insert(now);
-        let verdict = verdict_of_unknown(now.saturating_sub(first));
-        if matches!(verdict, Verdict::Failed(_)) {
-            state.unquantified_since.remove(&key);
-        }
-        verdict
     }
 
     /// Returns the levels that were set ahead of a dispatch, which is done now: the marketplace has taken its goods off them

@@ -12,7 +12,7 @@ use espelho_sync_engine::{
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use crate::support::{Decision, Kind, Rig, Setup, cut_after, on_both_databases, truth::text};
+use crate::support::{Decision, Goods, Kind, Rig, Setup, cut_after, on_both_databases, truth::text};
 
 on_both_databases![
     a_field_that_lies_costs_its_own_row_at_most_and_the_row_heals_when_the_lie_ends,
@@ -232,7 +232,7 @@ async fn two_products_of_one_sku_are_named_and_what_the_erp_writes_for_it_waits(
     rig.reconcile(&run(true)).await;
     let mut ids = [one.id.clone(), other.id.clone()];
     ids.sort();
-    let shared = "SELECT key FROM sync_failures WHERE code = 'shared_sku' ORDER BY key";
+    let shared = "SELECT key FROM v_errors WHERE code = 'shared_sku' ORDER BY key";
     assert_eq!(rig.ask(shared).await, ids);
     rig.start().await;
     rig.set_stock(one, "3").await;
@@ -246,6 +246,55 @@ async fn two_products_of_one_sku_are_named_and_what_the_erp_writes_for_it_waits(
     rig.start().await;
     rig.shown(LEVELS, |states| states == ["done"]).await;
     assert_eq!((rig.stock_of(one).await, rig.writes("/stock").len()), (3, 1));
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_sent_level_is_verified_at_the_product_that_it_went_to_and_at_no_other_of_its_sku() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    // The row of the ERP meets the products in the order of their rows: the first is the one that it did not go to.
+    let rows = rig.ask("SELECT id FROM products ORDER BY rowid").await;
+    let mut goods = rig.goods().await;
+    goods.sort_by_key(|goods| rows.iter().position(|id| *id == goods.id));
+    let other = goods.remove(0);
+    let fits = |goods: &Goods| goods.location == other.location && goods.quantity != other.quantity;
+    let one = goods.into_iter().find(fits).unwrap();
+    rig.lie(PRODUCT, QUANTITIES, Some(Value::Null), &one.id);
+    rig.set_stock(&one, &other.quantity.to_string()).await;
+    rig.until("it was sent", async || rig.writes("/stock").len() == 1).await;
+    rig.shown(LEVELS, |states| states == ["sending"]).await;
+    rig.stop().await;
+    // Now the other one shows what the first was to show, and the first does not.
+    rig.control().faults().clear();
+    assert!(rig.control().products().set_stock(&rig.key(), &one.id, other.quantity + 5));
+    rig.lie(PRODUCT, "/data/product/sku", Some(json!(one.sku)), &other.id);
+    rig.reconcile(&run(true)).await;
+    rig.start().await;
+    rig.shown(LEVELS, |states| states == ["failed"]).await;
+    assert_eq!(rig.ask("SELECT error_code FROM erp_stock").await, ["stock_conflict"]);
+    assert_eq!(rig.writes("/stock").len(), 1);
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_sent_level_whose_sku_went_to_another_product_is_set_there() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let mut goods = rig.goods().await;
+    let one = goods.remove(0);
+    let other = goods.into_iter().find(|goods| goods.location == one.location).unwrap();
+    rig.lie(PRODUCT, QUANTITIES, Some(Value::Null), &one.id);
+    let desired = one.quantity + other.quantity + 1;
+    rig.set_stock(&one, &desired.to_string()).await;
+    rig.until("it was sent", async || rig.writes("/stock").len() == 1).await;
+    rig.shown(LEVELS, |states| states == ["sending"]).await;
+    rig.stop().await;
+    rig.control().faults().clear();
+    rig.lie(PRODUCT, "/data/product/sku", Some(json!(one.sku)), &other.id);
+    rig.lie(PRODUCT, "/data/product/sku", Some(json!("ANOTHER")), &one.id);
+    rig.reconcile(&run(true)).await;
+    rig.start().await;
+    rig.shown(LEVELS, |states| states == ["done"]).await;
+    assert_eq!((rig.stock_of(&other).await, rig.writes("/stock").len()), (desired, 2));
     rig.stop().await;
 }
 

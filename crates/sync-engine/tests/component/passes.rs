@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use espelho_model::sync::{Resource, RunState, Target};
-use espelho_sandbox::{Fault, NewCampaign};
+use espelho_sandbox::{Fault, NewCampaign, Spoil};
 use espelho_sync_engine::{Options, ResourceReport, StoreReport, Trouble};
 use serde_json::json;
 
@@ -371,6 +371,32 @@ async fn campaigns_that_end_are_read_once_more_and_those_that_vanish_are_gone() 
     assert!(rig.control().campaigns().set_status(vanishing, "active"));
     rig.pass_of(Target::Campaigns).await;
     assert_eq!(rig.ask(&status(vanishing)).await, ["active"]);
+}
+
+#[tokio::test]
+async fn a_campaign_that_cannot_be_read_to_its_end_is_shown_until_it_can() {
+    let rig = store(Kind::Sqlite, 2, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.pass_of(Target::Campaigns).await;
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    let eligible = format!("/campaigns/{campaign}/eligible-products");
+    let nameless = Fault::Spoil(Spoil { at: "/data/data/*/item_id".into(), value: None, key: None });
+    for (status, fault, code) in [
+        ("active", refused_with(404, "NOT_FOUND"), "NOT_FOUND"),
+        ("cancelled", refused_with(404, "NOT_FOUND"), "NOT_FOUND"),
+        ("cancelled", nameless, "incomplete"),
+    ] {
+        assert!(rig.control().campaigns().set_status(campaign, status));
+        rig.fault(&eligible, None, fault);
+        let report = rig.pass_of(Target::Campaigns).await;
+        assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
+        assert_eq!(report.failures[0].code, code, "{report:?}");
+        assert_eq!(rig.ask(&shown).await, [code], "{status}");
+        rig.control().faults().clear();
+        let report = rig.pass_of(Target::Campaigns).await;
+        assert_eq!((report.state, report.counts.failed), (RunState::Complete, 0), "{report:?}");
+        assert!(rig.ask(&shown).await.is_empty(), "{status}");
+    }
 }
 
 #[tokio::test]

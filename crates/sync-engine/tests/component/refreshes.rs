@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_sandbox::Fault;
+use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use serde_json::json;
 
@@ -188,6 +188,50 @@ async fn a_product_that_the_mirror_does_not_know_is_read_with_the_listing() {
 }
 
 #[tokio::test]
+async fn products_that_cannot_be_read_keep_no_other_from_the_rotation() {
+    let mut rig = mirrored(1, 12).await;
+    let ids = rig.ask("SELECT id FROM products ORDER BY id").await;
+    let (refused, last) = (&ids[..10], &ids[11]);
+    for id in refused {
+        rig.fault(&format!("/products/{id}"), None, refused_with(422, "VALIDATION_ERROR"));
+    }
+    rig.kept_in_step(only(&[Sweep::Products], OFTEN), true).await;
+    let quantity =
+        format!("SELECT CAST(CAST(quantity AS INTEGER) AS TEXT) FROM products WHERE id = '{last}'");
+    // No event tells of it.
+    assert!(rig.control().products().set_stock(&rig.key(), last, 4_321));
+    rig.shown(&quantity, |rows| rows == ["4321"]).await;
+    let failed = rig.ask("SELECT key FROM sync_failures WHERE resource = 'products' ORDER BY key").await;
+    assert_eq!(failed, refused, "they fail for good");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn the_levels_of_a_product_come_back_with_the_next_sweep_when_another_leaves_its_sku() {
+    let mut rig = mirrored(1, 60).await;
+    let mut goods = rig.goods().await;
+    // Its own turn in the rotation would come after all the others'.
+    goods.sort_by(|one, other| other.id.cmp(&one.id));
+    let one = goods.remove(0);
+    let other = goods.into_iter().find(|goods| goods.location == one.location).unwrap();
+    let outside = rig.kept_in_step(only(&[Sweep::Products], OFTEN), true).await;
+    let sku = &one.sku;
+    let levels = format!("SELECT product_id FROM product_stock WHERE sku = '{sku}' AND gone_at IS NULL");
+    let data = json!({"store_id": 1, "product_sku_id": other.id, "location_id": 1, "new_quantity": 3});
+    rig.lie(PRODUCT, "/data/product/sku", Some(json!(sku)), &other.id);
+    rig.deliver(&outside, "product.stock_updated", &data).await;
+    rig.shown(&levels, |rows| rows == [&*other.id]).await;
+    rig.control().faults().clear();
+    rig.deliver(&outside, "product.stock_updated", &data).await;
+    rig.shown(&levels, <[String]>::is_empty).await;
+    let left = rig.elapsed();
+    rig.shown(&levels, |rows| rows == [&*one.id]).await;
+    assert!(rig.elapsed() - left <= OFTEN * 3 / 2, "{:?}", rig.elapsed() - left);
+    rig.products_are_the_marketplaces().await;
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() {
     let mut rig = mirrored(12, 3).await;
     let often = only(&[Sweep::AgedOrders], OFTEN);
@@ -211,5 +255,33 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() 
     }
     let notes = format!("SELECT notes FROM orders WHERE order_number = '{number}'");
     rig.shown(&notes, |rows| rows == ["tarde"]).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn an_ended_campaign_that_is_refused_is_asked_for_ever_more_rarely_and_over_when_it_was_read() {
+    let mut rig = mirrored(1, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    // It takes a listing between the last reading and its end.
+    let listing = rig.control().listings().active(&rig.key()).remove(0);
+    let joining = json!({"publication_ids": [listing["item_id"]]});
+    let eligible = format!("/campaigns/{campaign}/eligible-products");
+    rig.fault(&eligible, None, refused_with(404, "NOT_FOUND"));
+    rig.truth.post(&format!("/api/seller/discounts/campaigns/{campaign}/opt-in"), &joining).await;
+    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    rig.shown(&shown, |codes| codes == ["NOT_FOUND"]).await;
+    let asked = rig.requests(&eligible).len();
+    rig.pass(OFTEN * 10).await;
+    assert_eq!(rig.requests(&eligible).len(), asked, "not with each sweep");
+    rig.control().faults().clear();
+    rig.shown(&shown, <[String]>::is_empty).await;
+    let enrolled =
+        format!("SELECT item_id FROM campaign_listings WHERE campaign_id = '{campaign}' AND enrolled");
+    assert_eq!(rig.ask(&enrolled).await, [listing["item_id"].as_str().unwrap()]);
+    let asked = rig.requests(&eligible).len();
+    rig.pass(OFTEN * 10).await;
+    assert_eq!(rig.requests(&eligible).len(), asked, "that was its last reading");
     rig.stop().await;
 }

@@ -1,6 +1,9 @@
 //! Checks whether the marketplace accepts the token, and the password.
 
-use chrono::{DateTime, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_api_client::login_budget::{ATTEMPT, PastLogin, allowed_at};
 use espelho_model::text;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 
@@ -10,8 +13,17 @@ use super::{
     finding::Finding,
 };
 
+/// A login that takes longer waits, for the login limit or for an answer: longer than a check may last.
+const LOGIN_ANSWERS: Duration = Duration::from_secs(4);
+/// The window of the marketplace's login limit, and a second (API document, "Authentication" 7).
+const LOGIN_WINDOW: TimeDelta = TimeDelta::seconds(61);
+
 /// Proves the token by a call.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    unless_limited(store, token(store)).await
+}
+
+async fn token(store: &StoreFacts<'_>) -> Finding {
     let answer = store.ask(Question::Token).await;
     if let Ok(Examination::Token(proof)) = &answer {
         let _ = store.token.set(proof.clone());
@@ -22,7 +34,13 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Finding {
     match answer {
         Ok(Examination::Token(proof)) => judge_token(proof),
-        Ok(Examination::Failed(refusal)) => judge_refusal(&refusal, &store.file(), &store.config.username),
+        Ok(Examination::Failed(refusal)) if refusal.code == "login_limited" => {
+            limited(store.all.clock.now() + LOGIN_WINDOW)
+        }
+        Ok(Examination::Failed(refusal)) => {
+            let (place, key) = (store.config.password_place(), store.config.key.as_str());
+            judge_refusal(&refusal, &place, key, &store.config.username)
+        }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
         Err(Silence::NotAsked(why)) => Finding::not_seen(why),
     }
@@ -39,14 +57,15 @@ fn judge_token(proof: TokenProof) -> Finding {
 }
 
 /// Explains a refusal to the shop. The marketplace's words are shown unchanged.
-fn judge_refusal(refusal: &Refusal, file: &str, username: &str) -> Finding {
+fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) -> Finding {
     let cause = refusal.error.as_str();
     match refusal.code.as_str() {
         "foreign_login" => Finding::refused(text!("doctor-credential-foreign", username = username)),
         _ if refusal.is_authentication => Finding::refused(text!(
             "doctor-credential-refused",
             username = username,
-            file = file,
+            place = place,
+            store = store,
             cause = answer_in(cause)
         )),
         "held" => Finding::not_seen(text!("doctor-no-access")),
@@ -62,6 +81,58 @@ fn answer_in(cause: &str) -> &str {
 
 /// Says whether the password is proved. A valid token does not prove it; `--login` does.
 pub(super) async fn password(store: &StoreFacts<'_>) -> Finding {
+    unless_limited(store, prove_password(store)).await
+}
+
+/// Returns the finding of a check that may need a login, or that the login waits for the marketplace's login limit: the
+/// client waits for longer than a check may last.
+async fn unless_limited(store: &StoreFacts<'_>, check: impl Future<Output = Finding>) -> Finding {
+    tokio::select! {
+        biased;
+        finding = check => finding,
+        finding = waiting_login(store) => finding,
+    }
+}
+
+/// Returns the finding that a login waits, once it has waited; never, if none does.
+async fn waiting_login(store: &StoreFacts<'_>) -> Finding {
+    store.all.clock.sleep(LOGIN_ANSWERS).await;
+    let now = store.all.clock.now();
+    let logins = match store.all.store() {
+        Some(database) => database.tokens().logins_since(&store.config.key, now - LOGIN_WINDOW).await.ok(),
+        None => None,
+    };
+    let logins: Vec<PastLogin> =
+        logins.unwrap_or_default().into_iter().map(|login| (login.at, login.reason)).collect();
+    match judge_waiting(&logins, now) {
+        Some(finding) => finding,
+        None => std::future::pending().await,
+    }
+}
+
+/// Judges a login that waits, by the logins of the last minute: our own part of the limit is used up, or the last login has
+/// no answer yet, which a 429 does too, since the client tries again by itself.
+fn judge_waiting(logins: &[PastLogin], now: DateTime<Utc>) -> Option<Finding> {
+    if let Some(until) = allowed_at(logins.to_vec(), now) {
+        return Some(limited(until));
+    }
+    let (at, reason) = logins.last()?;
+    let until = to_the_minute(*at + LOGIN_WINDOW);
+    let text = text!("doctor-login-unanswered", at = *at, until = until);
+    (reason == ATTEMPT).then(|| Finding::not_seen(text))
+}
+
+fn limited(until: DateTime<Utc>) -> Finding {
+    Finding::not_seen(text!("doctor-login-limited", until = to_the_minute(until)))
+}
+
+/// Returns the next full minute: people read times to the minute, and one before the end of a limit would be too early.
+fn to_the_minute(time: DateTime<Utc>) -> DateTime<Utc> {
+    let past = time.timestamp().rem_euclid(60);
+    if past == 0 { time } else { time + TimeDelta::seconds(60 - past) }
+}
+
+async fn prove_password(store: &StoreFacts<'_>) -> Finding {
     let access = store.access.get();
     let has_token = store.token.get().is_some();
     let has_logged_in = has_token && access.is_some_and(Access::has_logged_in);
@@ -137,8 +208,43 @@ mod tests {
             ("http_500", false, State::Red),
             ("held", false, State::Unknown),
         ] {
-            let finding = judge_refusal(&refusal(code, is_authentication), "stores/a.toml", "a@1");
+            let finding = judge_refusal(&refusal(code, is_authentication), "a.password", "a", "a@1");
             assert_eq!((finding.state, finding.is_authentication), (state, is_authentication), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_login_that_waits_for_the_login_limit_says_until_when_and_judges_no_password() {
+        let now = DateTime::from_timestamp(1_795_000_020, 0).unwrap();
+        let of = |past: &[(i64, &str)]| -> Vec<PastLogin> {
+            past.iter().map(|(ago, reason)| (now - TimeDelta::seconds(*ago), (*reason).to_owned())).collect()
+        };
+        for (past, expected, why) in [
+            (&[][..], None, "nobody has logged in"),
+            (&[(10, "first")], None, "the last login was answered"),
+            (&[(5, ATTEMPT)], Some("doctor-login-unanswered"), "it is tried again"),
+            (&[(50, "first"), (5, ATTEMPT)], Some("doctor-login-unanswered"), "it is tried again"),
+            (
+                &[(40, ATTEMPT), (30, ATTEMPT), (20, ATTEMPT), (10, ATTEMPT)],
+                Some("doctor-login-limited"),
+                "our own part is used up",
+            ),
+        ] {
+            let finding = judge_waiting(&of(past), now);
+            assert_eq!(finding.as_ref().map(|finding| finding.found.id()), expected, "{why}");
+            let Some(finding) = finding else { continue };
+            assert_eq!((finding.state, finding.is_authentication), (State::Unknown, false), "{why}");
+            assert!(finding.found.has_next(), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_limit_is_never_said_too_early() {
+        for (second, expected) in [(0, 0), (1, 60), (59, 60), (60, 60), (61, 120)] {
+            let at = |second: i64| DateTime::from_timestamp(1_795_000_020 + second, 0).unwrap();
+            // A full minute.
+            assert_eq!(at(0).timestamp() % 60, 0);
+            assert_eq!(to_the_minute(at(second)), at(expected), "{second}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use espelho_model::text::Text;
+use espelho_sync_engine::plan::alarms::Severity;
 use serde::Serialize;
 
 use crate::exit;
@@ -54,6 +55,14 @@ impl Finding {
 
     pub(super) fn red(found: Text) -> Self {
         Self::new(State::Red, found)
+    }
+
+    /// The cause of an alarm, in the colour of that alarm.
+    pub(super) fn alarming(severity: Severity, found: Text) -> Self {
+        match severity {
+            Severity::Failing => Self::red(found),
+            Severity::Warning => Self::yellow(found),
+        }
     }
 
     /// The marketplace does not accept the credential.
@@ -108,7 +117,38 @@ pub(super) fn exit_code(findings: &[Finding]) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::{Language, Locale};
+
     use super::*;
+
+    #[test]
+    fn a_finding_with_an_alarms_code_has_that_alarms_next_step() {
+        for (finding, alarm) in [
+            ("doctor-write-busy", "alarm-database-busy"),
+            ("doctor-disk-full", "alarm-disk-full"),
+            ("doctor-service-stopped", "alarm-service-stopped"),
+            ("doctor-marketplace-unreachable", "alarm-marketplace-unreachable"),
+            ("doctor-marketplace-errors", "alarm-marketplace-errors"),
+            ("doctor-marketplace-throttled", "alarm-throttled"),
+            ("doctor-clock-slow", "alarm-clock-behind"),
+            ("doctor-clock-fast", "alarm-clock-ahead"),
+            ("doctor-credential-refused", "alarm-credential-refused"),
+            ("doctor-credential-foreign", "alarm-foreign-login"),
+            ("doctor-scopes-missing", "alarm-scope-missing"),
+            ("doctor-webhook-elsewhere", "alarm-webhook-elsewhere"),
+        ] {
+            for locale in Language::ALL.map(Locale::of) {
+                let [of_finding, of_alarm] = [finding, alarm].map(|id| {
+                    let values = [("store", "loja-1"), ("place", "x"), ("address", "y"), ("holder", "z")];
+                    let text =
+                        values.iter().fold(Text::new(id), |text, (name, value)| text.with(*name, *value));
+                    text.next(locale).unwrap_or_default()
+                });
+                assert!(!of_alarm.is_empty() && !of_alarm.contains("{$"), "{of_alarm}");
+                assert_eq!(of_finding, of_alarm, "{finding}");
+            }
+        }
+    }
 
     #[test]
     fn the_exit_code_follows_from_the_worst_that_was_found() {

@@ -2,7 +2,7 @@
 
 use espelho_api_client::{Error, Reachability, probe};
 use espelho_model::text;
-use espelho_sync_engine::Problem;
+use espelho_sync_engine::{Problem, plan::alarms::MARKETPLACE_SEVERITY};
 
 use super::{facts::StoreFacts, finding::Finding};
 
@@ -33,9 +33,13 @@ fn judge(answered: &Result<Reachability, Error>, base_url: &str) -> Finding {
     let milliseconds = u64::try_from(reached.took.as_millis()).unwrap_or(u64::MAX);
     match reached.status {
         status @ 500.. => {
-            Finding::red(text!("doctor-marketplace-errors", address = base_url, status = status.to_string()))
+            let found = text!("doctor-marketplace-errors", address = base_url, status = status.to_string());
+            Finding::alarming(MARKETPLACE_SEVERITY, found)
         }
-        429 => Finding::yellow(text!("doctor-marketplace-throttled", address = base_url)),
+        429 => {
+            let found = text!("doctor-marketplace-throttled", address = base_url);
+            Finding::alarming(MARKETPLACE_SEVERITY, found)
+        }
         status @ 300..=399 => Finding::red(text!(
             "doctor-marketplace-elsewhere",
             address = base_url,
@@ -64,7 +68,8 @@ mod tests {
             (401, State::Green),
             (404, State::Green),
             (301, State::Red),
-            (429, State::Yellow),
+            // As the alarm `throttled`.
+            (429, State::Red),
             (500, State::Red),
             (503, State::Red),
         ] {

@@ -102,7 +102,7 @@ mod tests {
     fn a_line_has_symbol_word_store_and_check_and_the_fix_is_below() {
         let text = lines(&disk(), Locale::default(), false);
         assert!(text.starts_with("✗ RED loja-1: disco: "), "{text}");
-        assert!(text.lines().nth(1).unwrap().starts_with("    → df -h"), "{text}");
+        assert!(text.lines().nth(1).unwrap().starts_with("    → libere espaço"), "{text}");
         assert!(lines(&disk(), Locale::default(), true).starts_with("\x1b[31m✗ RED\x1b[0m loja-1"));
     }
 

@@ -186,6 +186,9 @@ fn done(deed: &Deed) -> Text {
 fn written(deed: &Deed, command: Option<i64>) -> Text {
     match (deed, command) {
         (Deed::File { rows }, _) => text!("wishes-rows-written", rows = *rows),
+        (Deed::TestDelivery, Some(command)) => {
+            text!("wishes-test-delivery-not-awaited", command = command.to_string())
+        }
         (_, Some(command)) => {
             text!("wishes-command-written", subject = subject(deed), command = command.to_string())
         }
@@ -292,6 +295,17 @@ mod tests {
             let spoken = spoken(&deed, &became, None);
             assert_eq!((spoken.lines(Locale::default()).as_str(), spoken.code), (words, code));
             assert!(!spoken.lines(Locale::of(Language::English)).contains("wishes-"));
+        }
+    }
+
+    #[test]
+    fn a_test_delivery_that_is_not_awaited_says_so_and_which_command_tells_later() {
+        for (language, words, next) in [
+            (Language::Portuguese, "não foi esperada", "espelho explain command 8"),
+            (Language::English, "was not awaited", "espelho explain command 8"),
+        ] {
+            let said = spoken(&Deed::TestDelivery, &Became::Written, Some(8)).lines(Locale::of(language));
+            assert!(said.contains(words) && said.contains(next), "{said}");
         }
     }
 

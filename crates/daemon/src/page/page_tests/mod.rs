@@ -10,7 +10,7 @@ use espelho_store::{
 
 use super::*;
 use crate::{
-    acts::{Act, Asked, Preview},
+    acts::{Act, Asked, Preview, PreviewRow},
     alarms::{Beat, Hour, MINUTES, ShownAlarm},
     knowledge::Knowledge,
     operators::Role,
@@ -336,13 +336,17 @@ fn an_act_is_asked_for_once_more_and_only_an_operator_gets_the_form() {
     let preview = || Preview {
         question: espelho_model::text!("page-act-retry", count = 70),
         count: 70,
-        rows: vec![EVIL.into()],
+        rows: vec![PreviewRow {
+            recorded: EVIL.into(),
+            command: Some(("order.status 000100".into(), r#"{"status":"shipped"}"#.into())),
+        }],
         state: None,
         seen: Some(at(0)),
     };
     let page = confirm(&asked, &act, &preview(), &operator(Role::Operator)).html;
     for words in [
         "Tentar de novo 70 registros?",
+        "mudar a situação do pedido 000100: situação Enviado",
         "<form method=\"post\" action=\"/acao\">",
         "name=\"csrf\" value=\"c5rf\"",
         "name=\"act\" value=\"retry\"",
@@ -391,7 +395,7 @@ fn what_was_done_says_who_when_before_and_after() {
         "Feito: 3 registros.",
         "Aconteceu: encerrar",
         "loja-1 comando 8",
-        "ignorado",
+        "encerrado: aconteceu",
         "espelho release --all --code x",
         "a estoque A/1 · b estoque B/1 · c … +1",
         "interrompido",

@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use espelho_model::{LocationId, ProductId, Sku, product::Product, sync::Resource};
-use espelho_store::{Failure, Op, SharedSku};
+use espelho_model::{
+    Clock as _, LocationId, ProductId, Sku,
+    product::Product,
+    sync::Resource,
+    text::{Language, Locale},
+};
+use espelho_store::{Failure, Lease, Op, SharedSkus};
 
 use crate::{
-    examples::{bare_product, level, location, product, tier},
+    examples::{bare_product, level, location, order, product, tier},
     tables::Line,
     world::{World, minha_loja, store_key},
 };
@@ -205,44 +210,127 @@ pub(crate) async fn of_locations_with_one_id_the_last_is_kept(world: &World) {
     assert_eq!(only(world, "stock_locations").await.get("name"), Some("Galpão"));
 }
 
-pub(crate) async fn products_that_share_a_sku_are_told_until_they_no_longer_do(world: &World) {
+fn of_sku(id: &str, sku: Option<&str>) -> Product {
+    let levels = sku.iter().map(|sku| level(sku, "L-1", "8")).collect();
+    Product { sku: sku.map(Sku::new), stock: levels, ..product(id, "Camisa") }
+}
+
+async fn mark_gone(world: &World, lease: &Lease, id: &str) {
+    let mut tx = world.store.begin(lease).await.unwrap();
+    tx.mirror().mark_gone(Resource::Products, vec![id.to_owned()]).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+pub(crate) async fn products_that_share_a_sku_are_told_as_long_as_they_do(world: &World) {
     let lease = world.lease().await;
-    let of = |id: &str, sku: &str| Product { sku: Some(Sku::new(sku)), ..product(id, "Camisa") };
-    let written = vec![of("P-1", "A"), of("P-2", "A"), of("P-3", "B")];
-    world.write_products(&lease, Op::Insert, written).await;
-    let shared = async |ids: &[&str]| {
-        let mut tx = world.store.begin(&lease).await.unwrap();
-        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        let shared = tx.mirror().shared_skus(ids).await.unwrap();
-        tx.commit().await.unwrap();
-        shared
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    world.store.alarms().keep_service_words(Locale::of(Language::English)).await.unwrap();
+    let written = [("P-1", Some("A")), ("P-2", Some("A")), ("P-3", Some("B")), ("P-4", None), ("P-5", None)];
+    let of_nothing = ["P-6", "P-7"].map(|id| Product { sku: Some(Sku::new("")), ..bare_product(id) });
+    let products = written.map(|(id, sku)| of_sku(id, sku)).into_iter().chain(of_nothing).collect();
+    world.write_products(&lease, Op::Insert, products).await;
+    let shared = async || world.store.overview().shared_skus("minha-loja").await.unwrap();
+    let told = async || world.tables.list("SELECT key || ' ' || code FROM v_errors ORDER BY key, code").await;
+    let expected = SharedSkus {
+        sku: "A".into(),
+        products: ["P-1", "P-2"].map(ProductId::new),
+        rows: 2,
+        since: Some(world.clock.now()),
     };
-    let expected = SharedSku { sku: "A".into(), products: ["P-1", "P-2"].map(ProductId::new) };
-    assert_eq!(shared(&["P-1", "P-3"]).await, [expected]);
+    assert_eq!(shared().await, Some(expected));
+    assert!(world.store.overview().shared_skus("outra").await.unwrap().is_none());
+    assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"]);
+    for (words, entity) in [
+        (world.store.history().errors_of(&minha_loja(), "product", "P-2").await.unwrap(), "the service's"),
+        (
+            world
+                .store
+                .clone()
+                .read_in(Locale::default())
+                .history()
+                .errors_of(&minha_loja(), "product", "P-2")
+                .await
+                .unwrap(),
+            "the reader's",
+        ),
+    ] {
+        let [row] = words.as_slice() else { panic!("{entity}: {words:?}") };
+        assert!(["P-1", "P-2", "A"].iter().all(|part| row.error.contains(part)), "{entity}: {}", row.error);
+        assert!(!row.error.contains('{') && !row.hint.is_empty(), "{entity}: {row:?}");
+        assert_eq!(row.message_id.as_deref(), Some("run-shared-sku"), "{entity}");
+    }
     let mut tx = world.store.begin(&lease).await.unwrap();
-    let failure = |code: &str, key: &str| Failure {
-        key: key.into(),
-        code: code.into(),
+    let failure = Failure {
+        key: "P-1".into(),
+        code: "unexpected".into(),
         error: "e".into(),
         hint: "h".into(),
         message: None,
     };
-    let failures = [failure("shared_sku", "P-1"), failure("unexpected", "P-3")];
-    tx.failures().note_failures(Resource::Products, &failures).await.unwrap();
-    let read = ["P-1", "P-3"].map(String::from).to_vec();
-    tx.failures().clear_failures(Resource::Products, read).await.unwrap();
+    tx.failures().note_failures(Resource::Products, &[failure]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(
-        only(world, "sync_failures").await.get("code"),
-        Some("shared_sku"),
-        "a reading does not end it"
+        told().await,
+        ["P-1 shared_sku", "P-1 unexpected", "P-2 shared_sku"],
+        "neither hides the other"
     );
-    let failed = world.store.mirror().failures(&minha_loja(), Resource::Products).await.unwrap();
-    assert!(failed.is_empty(), "the product is mirrored");
-    world.write_products(&lease, Op::Update, vec![of("P-2", "C")]).await;
-    assert!(shared(&["P-2"]).await.is_empty());
-    assert!(world.tables.all("sync_failures").await.is_empty());
-    let known =
-        world.store.mirror().known(&minha_loja(), Resource::Products, vec!["P-1".into()]).await.unwrap();
-    assert_eq!(known["P-1"].content_hash.as_i64(), 0, "its levels are written again");
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.failures().clear_failures(Resource::Products, vec!["P-1".into()]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"], "a reading does not end it");
+    mark_gone(world, &lease, "P-2").await;
+    assert_eq!((shared().await, told().await), (None, Vec::new()));
+}
+
+pub(crate) async fn stores_whose_products_have_changed_are_found_in_the_feed(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    let changed = async |after| world.store.overview().stores_with_changed_products(after).await.unwrap();
+    let last = async || world.store.changes().feed_bounds().await.unwrap().map_or(0, |(_, last)| last);
+    assert_eq!(changed(None).await, ["minha-loja"], "all stores, before anything is known");
+    assert!(changed(Some(last().await)).await.is_empty());
+    world.write_orders(&lease, Op::Insert, vec![order("N-1", "paid")]).await;
+    assert!(changed(Some(0)).await.is_empty(), "orders share no SKU");
+    world.write_products(&lease, Op::Insert, vec![bare_product("P-1"), bare_product("P-2")]).await;
+    assert_eq!(changed(Some(0)).await, ["minha-loja"]);
+    assert!(changed(Some(last().await)).await.is_empty());
+}
+
+pub(crate) async fn a_product_is_read_again_at_once_when_another_one_leaves_its_sku(world: &World) {
+    let lease = world.lease().await;
+    for (n, leaves) in ["for another SKU", "for no SKU", "and is gone"].into_iter().enumerate() {
+        let (stays, other, sku) = (format!("P-{n}-1"), format!("P-{n}-2"), format!("A-{n}"));
+        let both = [&stays, &other].map(|id| of_sku(id, Some(&sku)));
+        world.write_products(&lease, Op::Insert, both.to_vec()).await;
+        let levels = format!("SELECT product_id FROM product_stock WHERE sku = '{sku}' AND gone_at IS NULL");
+        assert_eq!(world.tables.list(&levels).await, [&*other], "they share the row");
+        world.clock.advance(Duration::from_secs(60));
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        let read = [&stays, &other].map(|id| ProductId::new(id.as_str())).to_vec();
+        tx.staleness().note_products_read(read).await.unwrap();
+        tx.commit().await.unwrap();
+        let known = async || {
+            let keys = vec![stays.clone()];
+            let known = world.store.mirror().known(&minha_loja(), Resource::Products, keys).await.unwrap();
+            [known[&stays].listing_hash, known[&stays].content_hash].map(espelho_model::ContentHash::as_i64)
+        };
+        let first = async || {
+            let aged = world.store.staleness().products_by_age(&minha_loja(), 1).await.unwrap();
+            aged[0].0.as_str().to_owned()
+        };
+        world.write_products(&lease, Op::Update, vec![of_sku(&other, Some(&sku))]).await;
+        assert!(known().await.iter().all(|hash| *hash != 0), "{leaves}: both have it still");
+        match n {
+            0 => world.write_products(&lease, Op::Update, vec![of_sku(&other, Some("B"))]).await,
+            1 => world.write_products(&lease, Op::Update, vec![of_sku(&other, None)]).await,
+            _ => mark_gone(world, &lease, &other).await,
+        }
+        assert!(world.tables.list(&levels).await.is_empty(), "{leaves}");
+        assert_eq!((known().await, first().await), ([0, 0], stays.clone()), "{leaves}");
+        world.write_products(&lease, Op::Update, vec![of_sku(&stays, Some(&sku))]).await;
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.staleness().note_products_read(vec![ProductId::new(stays.as_str())]).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(world.tables.list(&levels).await, [&*stays], "{leaves}");
+    }
 }

@@ -320,6 +320,12 @@ pub(crate) async fn the_words_on_rows_are_read_in_the_language_of_who_asks(world
                 [(IntentKind::Stock, "A/1"), (IntentKind::Price, "A/1"), (IntentKind::Command, "1")]
             {
                 let row = releases.intent_row(minha_loja().as_str(), kind, key).await.unwrap().unwrap();
+                let is_command = kind == IntentKind::Command;
+                assert_eq!(
+                    row.data.as_deref(),
+                    is_command.then_some("{}"),
+                    "a command says what it asks for"
+                );
                 read.extend(row.error);
             }
             assert!(read.len() >= 2 * rows, "{state}: {read:?}");

@@ -227,6 +227,35 @@ pub(crate) async fn products_take_turns(world: &World) {
     assert_eq!(turn().await, turns, "what was gone comes back last");
 }
 
+pub(crate) async fn a_reading_that_failed_is_a_products_turn_and_no_reading(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, ["a", "b", "c"].map(bare_product).to_vec()).await;
+    let turn = async || {
+        let aged = world.store.staleness().products_by_age(&minha_loja(), 9).await.unwrap();
+        aged.into_iter().map(|(id, _)| id.into_string()).collect::<Vec<_>>()
+    };
+    for (product, is_read, turns) in [
+        ("a", false, ["b", "c", "a"]),
+        ("b", true, ["c", "a", "b"]),
+        ("c", false, ["a", "b", "c"]),
+        ("a", true, ["b", "c", "a"]),
+        ("b", false, ["c", "a", "b"]),
+    ] {
+        world.clock.advance(Duration::from_secs(60));
+        let id = ProductId::new(product);
+        let read_at = async || world.store.lookups().product_read_at(&minha_loja(), &id).await.unwrap();
+        let before = read_at().await;
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        match is_read {
+            true => tx.staleness().note_products_read(vec![id.clone()]).await.unwrap(),
+            false => tx.staleness().note_products_unread(vec![id.clone()]).await.unwrap(),
+        }
+        tx.commit().await.unwrap();
+        assert_eq!(turn().await, turns, "after {product}");
+        assert_eq!(read_at().await != before, is_read, "a push relies on the time of a reading");
+    }
+}
+
 async fn read(world: &World, lease: &Lease, number: &str, parts: &[Subresource]) {
     let noted: Vec<_> = parts.iter().map(|part| (number, *part)).collect();
     note(world, lease, &noted).await;

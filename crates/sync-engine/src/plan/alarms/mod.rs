@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, text::Text};
 
 pub(crate) use rules::PROVES;
-pub use rules::decide;
+pub use rules::{MARKETPLACE_SEVERITY, decide};
 pub use seen::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
     DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen,

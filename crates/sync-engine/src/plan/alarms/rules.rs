@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::plan::pauses::Activity;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    StoreKey, text,
+    StoreKey,
+    symptom::Symptom,
+    text,
     text::{Arg, Text},
     time::{is_future, past},
 };
@@ -15,6 +17,8 @@ use super::{
     Owner, ServiceSeen, Severity, State, StoreSeen, UnreadableSeen, Verdict, WebhookSeen, paused, rows,
 };
 
+/// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
+pub const MARKETPLACE_SEVERITY: Severity = Severity::Failing;
 /// Trouble with a marketplace that ends sooner raises no alarm.
 const LASTS: TimeDelta = TimeDelta::seconds(15);
 /// The same for the database, which a program may lock for a moment.
@@ -141,7 +145,14 @@ fn database(seen: &Observations) -> Option<Alarm> {
             (Code::DatabaseBusy, text)
         }
         DatabaseKind::Unreachable => {
-            (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = symptom))
+            let text = match trouble.symptom {
+                Symptom::Database(..) => {
+                    let step = Arg::Next(Box::new(symptom.clone()));
+                    text!("alarm-database-refuses", detail = symptom, step = step)
+                }
+                _ => text!("alarm-database-unreachable", detail = symptom),
+            };
+            (Code::DatabaseUnreachable, text)
         }
         DatabaseKind::ReadOnly => {
             (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = symptom))
@@ -216,7 +227,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
         let (cause, count) = (address.to_owned(), stores.len() as u64);
         Some(Alarm {
             code,
-            severity: Severity::Failing,
+            severity: MARKETPLACE_SEVERITY,
             store: only,
             cause,
             count,

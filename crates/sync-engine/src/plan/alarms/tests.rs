@@ -2,7 +2,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey,
     pause::{Pause, PauseScope},
-    symptom::Symptom,
+    symptom::{DatabaseRefusal, Symptom},
     text::{Language, Locale, Text},
 };
 
@@ -508,6 +508,29 @@ fn an_alarm_says_in_the_readers_language_how_something_fails_and_keeps_the_words
     let said = alarm.text.message(Locale::of(Language::Portuguese));
     assert!(said.contains("respondeu com HTTP 503") && !said.contains("answered"), "{said}");
     assert_eq!(alarm.detail, "answered 503");
+}
+
+#[test]
+fn a_database_that_refuses_is_told_in_words_with_its_code_last_and_its_own_next_step() {
+    for (symptom, expected, step) in [
+        (
+            Symptom::Database(DatabaseRefusal::Closed, "55000".into()),
+            "O banco de dados não pode ser usado: ele não aceita mais conexões (55000).",
+            "ALLOW_CONNECTIONS true",
+        ),
+        (
+            Symptom::Refused("XX999".into()),
+            "O banco de dados não aceita gravações: respondeu com o erro XX999.",
+            "espelho doctor",
+        ),
+    ] {
+        let (kind, since, detail) = (DatabaseKind::Unreachable, ago(60), "its own words".to_owned());
+        let database = Some(DatabaseTrouble { kind, since, symptom, detail, holder: None });
+        let alarm = decide(&Observations { database, ..seen(vec![store("a")]) }).alarms.remove(0);
+        let next = alarm.text.next(Locale::default()).unwrap();
+        assert_eq!(alarm.text.message(Locale::default()), expected);
+        assert!(next.contains(step) && next.ends_with("o espelho continua sozinho"), "{next}");
+    }
 }
 
 #[test]

@@ -349,6 +349,35 @@ fn last_evidence(effects: &[Effect]) -> Option<LevelEvidence> {
     read(effects.iter().find(|effect| may_have_happened(effect))?).ok()
 }
 
+/// The product that the last request which set a level went to; `None` where the journal has none.
+pub fn sent_to(effects: &[Effect]) -> Option<ProductId> {
+    let is_set = |effect: &&Effect| effect.kind == LevelEvidence::KIND && may_have_happened(effect);
+    let evidence = read::<LevelEvidence>(effects.iter().find(is_set)?).ok()?;
+    Some(ProductId::new(evidence.product))
+}
+
+/// The product whose level shows what came of a level that was sent: the one that the request went to, and no other that
+/// came to have its SKU since. `of_sku` are the products that have it now. `None` where nothing shows it: the product has
+/// another SKU by now, or the journal does not name it and two products share the SKU; then the row begins anew.
+pub fn shown_by(sent_to: Option<ProductId>, of_sku: &[ProductId]) -> Option<ProductId> {
+    match (sent_to, of_sku) {
+        (Some(sent_to), of_sku) => of_sku.contains(&sent_to).then_some(sent_to),
+        (None, [only]) => Some(only.clone()),
+        (None, _) => None,
+    }
+}
+
+/// The effects on a product's level, of those on the level of its SKU: another product may have had the SKU before, and
+/// what was set there says nothing of this one. Effects that name no product count.
+pub fn of_product(effects: Vec<Effect>, product: &ProductId) -> Vec<Effect> {
+    let named = |effect: &Effect| match effect.kind.as_str() {
+        MovementEvidence::KIND => read::<MovementEvidence>(effect).ok().map(|evidence| evidence.product),
+        _ => read::<LevelEvidence>(effect).ok().map(|evidence| evidence.product),
+    };
+    let is_its = |effect: &Effect| named(effect).is_none_or(|named| named == product.as_str());
+    effects.into_iter().filter(is_its).collect()
+}
+
 /// The quantity to set, for what the row asks for.
 pub fn target(basis: Basis, desired: Decimal, reserved: Option<Decimal>) -> Decimal {
     match basis {

@@ -21,8 +21,9 @@ use super::{
 
 /// A test looks this often for what it waits for.
 const LOOK: Duration = Duration::from_millis(1);
-/// The clock moves no further than this before the test looks again.
-const STRIDE: Duration = Duration::from_secs(20);
+/// The clock moves no further than this before the test looks again: first a little, and twice as far each time while
+/// nothing happens. On a machine under load the engine may be at work though nothing of it is seen.
+const STRIDES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(20)];
 /// How long a test waits, in looks at which nothing happens.
 const PATIENCE: usize = 100_000;
 
@@ -62,6 +63,9 @@ struct Looks {
     ticks: Interval,
     /// How many looks in a row saw nothing but waiting.
     calm: u32,
+    /// How far the clock moves next, and the requests and the readings of the clock when it last moved.
+    stride: Duration,
+    moved_at: (u64, u64),
 }
 
 /// What a person decides about a row.
@@ -252,10 +256,10 @@ impl Rig {
     }
 
     /// Waits for a moment. Where nothing happens but waiting, the clock moves to what is due next: no request is under
-    /// way, nobody reads the clock, and no thread of a database is at work.
+    /// way, nobody reads the clock, and no thread of a database is or was at work.
     async fn look(&self, looks: &mut Looks) {
         if self.is_calm(looks).await {
-            self.move_on();
+            self.move_on(looks);
         }
     }
 
@@ -263,8 +267,10 @@ impl Rig {
         let before = self.activity();
         looks.ticks.tick().await;
         self.control().forward(0);
+        // The turns are counted after the threads were seen to wait: a thread that ran meanwhile has had one.
+        let all_wait = self.clock.is_none() || threads::all_wait();
         let now = self.activity();
-        let is_still = now == before && now.0 == 0 && (self.clock.is_none() || threads::all_wait());
+        let is_still = all_wait && now == before && now.0 == 0;
         looks.calm = if is_still { looks.calm + 1 } else { 0 };
         let is_calm = looks.calm > 1;
         if is_calm {
@@ -273,18 +279,23 @@ impl Rig {
         is_calm
     }
 
-    /// Requests under way, requests so far, readings of the clock.
-    fn activity(&self) -> (u64, u64, u64) {
+    /// Requests under way, requests so far, readings of the clock, turns of the databases' threads.
+    fn activity(&self) -> (u64, u64, u64, u64) {
         let stats = self.sandbox.stats();
         let answered: u64 = stats.by_status.values().sum();
         let readings = self.clock.as_ref().map_or(0, |clock| clock.readings());
-        (stats.requests.saturating_sub(answered), stats.requests, readings)
+        let turns = self.clock.as_ref().map_or(0, |_| threads::turns());
+        (stats.requests.saturating_sub(answered), stats.requests, readings, turns)
     }
 
-    fn move_on(&self) {
-        if let Some(clock) = &self.clock {
-            clock.move_on(STRIDE);
-        }
+    fn move_on(&self, looks: &mut Looks) {
+        let Some(clock) = &self.clock else { return };
+        let (_, requests, readings, _) = self.activity();
+        let [first, longest] = STRIDES;
+        let is_idle = looks.moved_at == (requests, readings);
+        looks.stride = if is_idle { (looks.stride * 2).min(longest) } else { first };
+        looks.moved_at = (requests, readings);
+        clock.move_on(looks.stride);
     }
 
     /// Waits until a condition holds, while time passes.
@@ -486,7 +497,7 @@ impl Looks {
     fn new() -> Self {
         let mut ticks = tokio::time::interval(LOOK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        Self { ticks, calm: 0 }
+        Self { ticks, calm: 0, stride: STRIDES[0], moved_at: (0, 0) }
     }
 }
 

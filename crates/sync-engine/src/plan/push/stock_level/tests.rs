@@ -542,3 +542,47 @@ fn only_a_later_row_of_the_same_level_went_ahead_of_a_dispatch() {
 fn a_basis_is_the_word_of_the_configuration() {
     assert_eq!((Basis::Physical.as_str(), Basis::Available.as_str()), ("physical", "available"));
 }
+
+#[test]
+fn a_sent_level_is_shown_by_the_product_that_it_went_to_while_that_has_the_sku() {
+    for (sent_to, of_sku, expected) in [
+        (Some("P"), &["P"][..], Some("P")),
+        (Some("P"), &["O", "P"], Some("P")),
+        (Some("P"), &["O"], None),
+        (Some("P"), &["O", "Q"], None),
+        (Some("P"), &[], None),
+        (None, &["O"], Some("O")),
+        (None, &["O", "Q"], None),
+        (None, &[], None),
+    ] {
+        let of_sku: Vec<ProductId> = of_sku.iter().copied().map(ProductId::new).collect();
+        let found = shown_by(sent_to.map(ProductId::new), &of_sku);
+        assert_eq!(found, expected.map(ProductId::new), "{sent_to:?} {of_sku:?}");
+    }
+}
+
+#[test]
+fn what_was_set_at_another_product_of_the_sku_says_nothing_of_this_one() {
+    let set_at = |product: &str, state| {
+        let evidence = json!({"product": product, "location": "1", "sku": "A", "target": "7", "wish": 3});
+        effect("stock.set", Some(&evidence.to_string()), state)
+    };
+    for (effects, expected) in [
+        (vec![set_at("P", CONFIRMED)], Some("P")),
+        (vec![set_at("O", REFUTED), set_at("P", EffectState::Sent)], Some("P")),
+        (vec![moved(2, CONFIRMED), set_at("P", CONFIRMED), set_at("O", CONFIRMED)], Some("P")),
+        (vec![set_at("O", REFUTED)], None),
+        (vec![], None),
+    ] {
+        assert_eq!(sent_to(&effects), expected.map(ProductId::new), "{effects:?}");
+    }
+    let (product, now) = (ProductId::new("P"), at(60));
+    let decided = |effects: Vec<Effect>| {
+        decide(&level(7, Some(5)), Some(whole(5)), whole(7), &of_product(effects, &product), false, now)
+    };
+    assert_eq!(decided(vec![set_at("P", CONFIRMED)]), Action::Answer(Verdict::Sent));
+    assert_eq!(decided(vec![set_at("O", CONFIRMED)]), Action::Set(whole(7)));
+    let unreadable = || effect("stock.set", None, CONFIRMED);
+    assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &product).len(), 2);
+    assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &ProductId::new("O")).len(), 1);
+}

@@ -1,0 +1,142 @@
+//! Verifies levels that were sent: reads the products that they went to. `plan::push::stock_level` decides.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use espelho_model::ProductId;
+use espelho_store::{Effect, StockIntent};
+use rust_decimal::Decimal;
+
+use super::StockPusher;
+use crate::{
+    Error,
+    plan::push::{
+        Verdict,
+        jobs::key_of_level,
+        stock_level::{
+            Check, Shown, after_comparing, check_sent, last_set, of_product, reserved_of, sent_to, shown_by,
+            unknown_location, verdict_of_unknown,
+        },
+    },
+    push::refused::refused,
+};
+
+impl StockPusher<'_> {
+    /// Verifies sent levels of one product, and answers their rows. A level that went to another product of its SKU is
+    /// verified there.
+    pub(in crate::push) async fn verify(
+        &self,
+        product: &ProductId,
+        levels: &[StockIntent],
+    ) -> Result<Duration, Error> {
+        let mut sent: BTreeMap<ProductId, Vec<(&StockIntent, Vec<Effect>)>> = BTreeMap::new();
+        for level in levels {
+            let effects =
+                self.context.store.journal().effects_on(&self.context.key, &key_of_level(level)).await?;
+            match self.shown_by(product, level, &effects).await? {
+                Some(product) => {
+                    let effects = of_product(effects, &product);
+                    sent.entry(product).or_default().push((level, effects));
+                }
+                None => self.tools.answers.level(level, &Verdict::Requeue).await?,
+            }
+        }
+        let mut retry_after = Duration::ZERO;
+        for (product, levels) in sent {
+            retry_after = retry_after.max(self.verify_at(&product, levels).await?);
+        }
+        Ok(retry_after)
+    }
+
+    /// Returns the product whose level shows what came of a sent level, which `product` has the SKU of.
+    async fn shown_by(
+        &self,
+        product: &ProductId,
+        level: &StockIntent,
+        effects: &[Effect],
+    ) -> Result<Option<ProductId>, Error> {
+        let sent_to = sent_to(effects);
+        if sent_to.as_ref() == Some(product) {
+            return Ok(sent_to);
+        }
+        let now = self.context.store.intents().current_level(&self.context.key, level).await?;
+        let of_sku: Vec<ProductId> = now.into_iter().filter_map(|row| row.product).collect();
+        Ok(shown_by(sent_to, &of_sku))
+    }
+
+    /// Reads a product, verifies the levels that were sent to it, and answers their rows.
+    async fn verify_at(
+        &self,
+        product: &ProductId,
+        levels: Vec<(&StockIntent, Vec<Effect>)>,
+    ) -> Result<Duration, Error> {
+        let detail = match self.tools.products.read(product).await {
+            Ok(detail) => detail,
+            Err(Error::Api(error)) => {
+                let verdict = refused(error)?;
+                for (level, _) in levels {
+                    self.tools.answers.level(level, &verdict).await?;
+                }
+                return Ok(Duration::ZERO);
+            }
+            Err(cause) => return Err(cause),
+        };
+        let mut retry_after = Duration::ZERO;
+        for (level, effects) in levels {
+            let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
+            let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
+                (Some(now), Some(quantity), Some(desired)) => {
+                    self.state().unquantified_since.remove(&key_of_level(level));
+                    let reserved = reserved_of(now).unwrap_or_default();
+                    self.verify_level(level, desired, Shown { quantity, reserved }, &effects).await?
+                }
+                // The marketplace took the level: where it shows none there, nothing tells that the location is unknown.
+                (_, None, Some(_)) => self.verdict_without_quantity(level),
+                _ => Verdict::Failed(unknown_location(level.location.as_str())),
+            };
+            self.tools.answers.level(level, &verdict).await?;
+            retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
+        }
+        Ok(retry_after)
+    }
+
+    async fn verify_level(
+        &self,
+        level: &StockIntent,
+        desired: Decimal,
+        shown: Shown,
+        effects: &[Effect],
+    ) -> Result<Verdict, Error> {
+        let key = key_of_level(level);
+        let set = last_set(effects, self.context.clock.now());
+        let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
+            (Check::Compare(lower), Some(set)) => Some((lower, set)),
+            (Check::Answer(verdict), _) => {
+                self.state().unexplained_since.remove(&key);
+                return Ok(verdict);
+            }
+            (Check::Compare(_), None) => None,
+        };
+        let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
+        let around = (set.effect, set.mark);
+        let is_explained = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
+        let now = self.context.clock.monotonic();
+        let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
+        let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
+        if is_explained || matches!(verdict, Verdict::Failed(_)) {
+            self.state().unexplained_since.remove(&key);
+        }
+        Ok(verdict)
+    }
+
+    /// Returns the verdict for a sent level that the marketplace shows without a quantity.
+    fn verdict_without_quantity(&self, level: &StockIntent) -> Verdict {
+        let (key, now) = (key_of_level(level), self.context.clock.monotonic());
+        let mut state = self.state();
+        let first = *state.unquantified_since.entry(key.clone()).or_insert(now);
+        let verdict = verdict_of_unknown(now.saturating_sub(first));
+        if matches!(verdict, Verdict::Failed(_)) {
+            state.unquantified_since.remove(&key);
+        }
+        verdict
+    }
+}
