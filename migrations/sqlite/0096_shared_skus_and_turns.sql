@@ -13,7 +13,7 @@ CREATE VIEW v_errors AS
 SELECT store,
        CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END AS entity,
        key, code, error, hint, at, CAST(said AS TEXT) AS said
-FROM sync_failures
+FROM sync_failures WHERE NOT (resource = 'products' AND code = 'shared_sku')
 UNION ALL
 SELECT store, 'stock', sku || '/' || location_id, error_code, error, hint, updated_at, CAST(said AS TEXT)
 FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')

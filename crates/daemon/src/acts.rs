@@ -94,7 +94,7 @@ pub(crate) struct Act {
 
 /// A row that an act would concern.
 pub(crate) struct PreviewRow {
-    /// What the record says of it.
+    /// The row's words in the record.
     pub(crate) recorded: String,
     /// A command's kind with its key, and its data: for the question alone. They may be about a person, and what is done is
     /// recorded.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use espelho_model::symptom::{DatabaseRefusal, Symptom};
+use sqlx::{error::DatabaseError, postgres::PgDatabaseError};
 
 use crate::Error;
 
@@ -55,6 +56,7 @@ fn symptom_of_driver(error: &sqlx::Error) -> Symptom {
         sqlx::Error::Database(refusal) => {
             let Some(code) = refusal.code().map(Cow::into_owned) else { return Symptom::Other };
             match refusal_of(&code) {
+                Some(DatabaseRefusal::Closed) if !is_of_connection(&**refusal) => Symptom::Refused(code),
                 Some(refusal) => Symptom::Database(refusal, code),
                 None => Symptom::Refused(code),
             }
@@ -65,6 +67,12 @@ fn symptom_of_driver(error: &sqlx::Error) -> Symptom {
         sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Symptom::CutOff,
         _ => Symptom::Other,
     }
+}
+
+/// Tells if PostgreSQL refused the connection and not a statement, which it may refuse by the same code for other reasons.
+fn is_of_connection(refusal: &dyn DatabaseError) -> bool {
+    let refusal = refusal.try_downcast_ref::<PgDatabaseError>();
+    refusal.is_some_and(|refusal| refusal.routine() == Some("CheckMyDatabase"))
 }
 
 fn of_code(code: &str) -> DatabaseTrouble {

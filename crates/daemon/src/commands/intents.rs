@@ -160,7 +160,7 @@ async fn as_json(
         told["open"] = json!(open);
         told["refused"] = json!(refused);
     }
-    // Nobody has waited for it.
+    // The command did not wait for the delivery.
     if *became == Became::Written && written.last_test_before.is_some() {
         told["arrived"] = Value::Null;
     }

@@ -33,7 +33,8 @@ pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
         written("command", "commands", ["id", "CAST(t.id AS TEXT)"], "t.id = g.lowest"),
         "SELECT g.store, g.resource, 'failed', g.code, g.n, g.since, t.key, t.error, t.hint, \
          CAST(t.said AS TEXT) FROM (SELECT store, resource, code, count(*) AS n, min(at) AS since, \
-         min(key) AS lowest FROM sync_failures GROUP BY store, resource, code) AS g \
+         min(key) AS lowest FROM sync_failures WHERE NOT (resource = 'products' AND code = 'shared_sku') \
+         GROUP BY store, resource, code) AS g \
          CROSS JOIN sync_failures AS t WHERE t.store = g.store AND t.resource = g.resource AND t.key = g.lowest"
             .to_owned(),
         // Step by step through the index: only the rows of unknown stores are read.

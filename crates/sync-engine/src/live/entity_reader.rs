@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
-use espelho_model::{OrderNumber, ProductId, containment::Panicked, order::Order, sync::Resource};
+use espelho_model::{OrderNumber, ProductId, RawJson, containment::Panicked, order::Order, sync::Resource};
 use espelho_store::{Error as StoreError, Op, Subresource};
 use tracing::Instrument as _;
 
@@ -74,7 +74,7 @@ pub(super) struct Refreshed {
     pub(super) op: Option<Op>,
     /// The events that should have reported the change.
     pub(super) events: Vec<&'static str>,
-    /// Whether webhooks of this store report them.
+    /// True if webhooks of this store report the order's changes.
     pub(super) is_reported_here: bool,
     /// When it changed, as the marketplace reports it.
     pub(super) changed_at: Option<DateTime<Utc>>,
@@ -169,8 +169,7 @@ impl<'c> EntityReader<'c> {
         let (before, mirrored_at) =
             self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
-        let is_here = |order: &Order| is_reported_here(order, self.identity.id().as_deref());
-        let is_reported_here = order.as_ref().is_none_or(|fetched| is_here(&fetched.detail));
+        let raw = order.as_ref().map(|fetched| fetched.detail.raw.clone());
         let is_stale = goes_back(request, mirrored_at, changed_at);
         let order = order.filter(|_| !is_stale);
         let detail = order.as_ref().map(|fetched| &fetched.detail);
@@ -190,7 +189,23 @@ impl<'c> EntityReader<'c> {
             self.signals.note_shipped();
         }
         let events = order_events(op, status != before, of_subresources);
+        let is_reported_here = events.is_empty() || self.is_reported_here(number, raw).await?;
         Ok(Refreshed { is_shown, op, events, is_reported_here, changed_at })
+    }
+
+    /// Tells if webhooks of this store report changes of an order, by the object that was read, or else by the mirror's.
+    async fn is_reported_here(
+        &self,
+        number: &OrderNumber,
+        read: Option<RawJson>,
+    ) -> Result<bool, StoreError> {
+        let own = self.identity.id();
+        if let Some(raw) = read {
+            return Ok(is_reported_here(&raw, own.as_deref()));
+        }
+        let orders = vec![number.as_str().to_owned()];
+        let mirrored = self.context.store.lookups().orders_as_received(&self.context.key, orders).await?;
+        Ok(mirrored.values().all(|order| is_reported_here(&RawJson::new(order), own.as_deref())))
     }
 
     /// Reads the requested sub-resources. If shipments have changed, tracking is read after them.

@@ -105,7 +105,7 @@ pub(crate) struct CampaignsRead {
     pub(crate) failures: Vec<Failure>,
 }
 
-/// What a reading of the campaigns leaves for the next one.
+/// The campaigns' state between two readings.
 #[derive(Default)]
 pub(crate) struct CampaignMemory {
     /// Campaigns that were read once more since they ended: they no longer change.
@@ -270,8 +270,14 @@ impl WholeReader<'_> {
                     memory.unread.forget(number);
                     gone.push(id);
                 }
+                // Its rows stay as they were read last: that is no failure of theirs.
                 Err(error) if is_final(&error) => {
-                    Box::pin(self.note_unread(number, error.code(), error.text(), memory, read)).await?;
+                    tracing::warn!(store = %self.context.key, campaign = %number, code = error.code(), "an ended campaign is refused; it stays as it was read last");
+                    memory.unread.note_failed(number, now);
+                    if memory.unread.is_hopeless(number, now) {
+                        memory.unread.forget(number);
+                        settled.push(id);
+                    }
                 }
                 Err(error) => return Err(error.into()),
             }

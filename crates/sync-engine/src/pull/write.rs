@@ -223,6 +223,10 @@ impl<'c> Writer<'c> {
         }
         let mut counts = Counts { changed: writes.len() as u64, ..Counts::default() };
         let keys: Vec<String> = writes.iter().map(|write| write.key.clone()).collect();
+        // Before the writes: one of them may ask for another reading of such a row.
+        for row in unchanged {
+            tx.mirror().relist(P::RESOURCE, &row.key, row.listing_hash).await?;
+        }
         if row_by_row {
             let refused = self.write_rows::<P>(&mut tx, writes).await?;
             counts.changed -= refused.len() as u64;
@@ -232,9 +236,6 @@ impl<'c> Writer<'c> {
             P::write(&mut tx, writes).await?;
         }
         counts.failed = failures.len() as u64;
-        for row in unchanged {
-            tx.mirror().relist(P::RESOURCE, &row.key, row.listing_hash).await?;
-        }
         tx.staleness().forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
         tx.failures().note_failures(P::RESOURCE, &failures).await?;
         tx.failures().clear_failures(P::RESOURCE, mended).await?;

@@ -285,3 +285,24 @@ async fn an_ended_campaign_that_is_refused_is_asked_for_ever_more_rarely_and_ove
     assert_eq!(rig.requests(&eligible).len(), asked, "that was its last reading");
     rig.stop().await;
 }
+
+#[tokio::test]
+async fn an_ended_campaign_that_is_itself_refused_stays_as_it_was_read_last_and_is_no_error() {
+    let mut rig = mirrored(1, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, refused_with(422, "VALIDATION_ERROR"));
+    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
+    let own = format!("/campaigns/{campaign}");
+    let asked = || rig.requests(&own).iter().filter(|entry| entry.path.ends_with(&own)).count();
+    rig.until("it is asked for", async || asked() > 0).await;
+    rig.pass(OFTEN).await;
+    let at_first = asked();
+    rig.pass(OFTEN * 10).await;
+    assert_eq!(asked(), at_first, "not with each sweep");
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    assert!(rig.ask(&shown).await.is_empty());
+    let live = format!("SELECT 'x' FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
+    assert_eq!(rig.ask(&live).await, ["x"]);
+    rig.stop().await;
+}

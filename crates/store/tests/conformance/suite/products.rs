@@ -278,6 +278,19 @@ pub(crate) async fn products_that_share_a_sku_are_told_as_long_as_they_do(world:
     tx.failures().clear_failures(Resource::Products, vec!["P-1".into()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"], "a reading does not end it");
+    // A version that ran beside this one has noted it too.
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let noted = Failure {
+        key: "P-1".into(),
+        code: "shared_sku".into(),
+        error: "e".into(),
+        hint: "h".into(),
+        message: None,
+    };
+    tx.failures().note_failures(Resource::Products, &[noted]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"], "once each");
+    assert!(world.store.overview().rows_in_trouble().await.unwrap().is_empty());
     mark_gone(world, &lease, "P-2").await;
     assert_eq!((shared().await, told().await), (None, Vec::new()));
 }

@@ -12,7 +12,7 @@ use crate::{
 pub(super) struct CampaignSweep<'c> {
     context: &'c StoreContext,
     signals: &'c Signals,
-    /// What the sweeps before have left for this one.
+    /// The state of the campaigns since the last sweep.
     memory: CampaignMemory,
 }
 
