@@ -32,6 +32,8 @@ const MEASURES: [&str; 6] = [
 ];
 /// Measures that another program on the machine hardly changes: CPU seconds, memory, requests.
 const STEADY: [usize; 3] = [1, 2, 3];
+/// The settings of SQLite that a tree's `.cargo/config.toml` may have.
+const SQLITE_FLAGS: &str = "LIBSQLITE3_FLAGS";
 const RUNS: [&str; 2] = ["from empty", "again, without a change"];
 
 type Figures = [f64; MEASURES.len()];
@@ -218,7 +220,9 @@ fn build(commit: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let name = git(root, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")]);
     let folder = root.join("target/compare");
-    let binary = folder.join(format!("espelho-{}", &name[..12]));
+    // A binary of the folder above may have been built with this tree's settings.
+    let binaries = folder.join("by-own-settings");
+    let binary = binaries.join(format!("espelho-{}", &name[..12]));
     if binary.exists() {
         return binary;
     }
@@ -232,13 +236,20 @@ fn build(commit: &str) -> PathBuf {
     // Commits from before the profile `dist` have its settings in `release`.
     let has_dist = std::fs::read_to_string(tree.join("Cargo.toml")).unwrap().contains("[profile.dist]");
     let profile = if has_dist { "dist" } else { "release" };
-    let built = Command::new(env!("CARGO"))
+    let mut build = Command::new(env!("CARGO"));
+    build
         .args(["build", "--profile", profile, "-p", "espelho-daemon", "--quiet"])
         .env("CARGO_TARGET_DIR", folder.join("build"))
-        .current_dir(&tree)
-        .status()
-        .unwrap();
-    assert!(built.success(), "{name} could not be built");
+        .current_dir(&tree);
+    // Cargo reads the settings of the folders above too, which are this tree's, and has set them for this benchmark. A
+    // variable that is set, be it to nothing, goes before all settings.
+    let settings = std::fs::read_to_string(tree.join(".cargo/config.toml")).unwrap_or_default();
+    match settings.contains(SQLITE_FLAGS) {
+        true => build.env_remove(SQLITE_FLAGS),
+        false => build.env(SQLITE_FLAGS, ""),
+    };
+    assert!(build.status().unwrap().success(), "{name} could not be built");
+    std::fs::create_dir_all(&binaries).unwrap();
     std::fs::copy(folder.join("build").join(profile).join("espelho"), &binary).unwrap();
     git(root, &["worktree", "remove", "--force", path]);
     binary

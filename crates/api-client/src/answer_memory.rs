@@ -17,9 +17,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The largest accepted body: an order of 100,000 lines.
 pub(crate) const LARGEST_BODY: usize = 32 << 20;
-/// The memory of all answers that are read, held or written, as [`estimated`].
+/// The memory of all answers that are read, held or written, as [`BodySize::estimated`].
 const BUDGET: usize = 48 << 20;
-/// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
+/// The most that one answer may take, as [`BodySize::estimated`]. An answer above the budget has all of it for itself.
 const LARGEST_VALUES: usize = 256 << 20;
 /// The largest body of objects above [`KIB`] on average: a page of long texts, which take more memory than many small
 /// rows.
@@ -68,6 +68,13 @@ struct Held {
 pub(crate) struct BodyPermits {
     medium: Option<OwnedSemaphorePermit>,
     large: Option<OwnedSemaphorePermit>,
+}
+
+/// The bytes of a body and the objects in it, counted once for each answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodySize {
+    bytes: usize,
+    objects: usize,
 }
 
 /// Counts a reader that waits.
@@ -132,12 +139,16 @@ impl AnswerMemory {
     }
 
     /// Waits for the memory of an answer's values. Returns the permit, unless `held` keeps it.
-    pub(crate) async fn hold(&self, body: &[u8], held: Option<&HeldAnswers>) -> Option<OwnedSemaphorePermit> {
-        let size = estimated(body).min(BUDGET).div_ceil(KIB);
+    pub(crate) async fn hold(
+        &self,
+        body: BodySize,
+        held: Option<&HeldAnswers>,
+    ) -> Option<OwnedSemaphorePermit> {
+        let size = body.estimated().min(BUDGET).div_ceil(KIB);
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         match held {
             // The answer to a write or a login never waits.
-            None if body.len() <= SMALL => None,
+            None if body.bytes <= SMALL => None,
             None => self.acquire(&self.values, size).await,
             Some(held) => {
                 self.keep(size, held).await;
@@ -207,29 +218,31 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Returns the size in MiB that an answer exceeds, if its values need more memory than there is: the limit for its
-/// texts, or, of too many rows, its own size.
-pub(crate) fn exceeded(body: &[u8]) -> Option<usize> {
-    let average = body.len() / objects(body).max(1);
-    let limit = match average {
-        average if average > LONG => LARGEST_TEXT,
-        average if average > KIB => LARGEST_TEXTS,
-        _ => LARGEST_BODY,
-    };
-    if body.len() > limit {
-        return Some(limit >> 20);
+impl BodySize {
+    pub(crate) fn of(body: &[u8]) -> Self {
+        Self { bytes: body.len(), objects: memchr::memchr_iter(b'{', body).count() }
     }
-    (estimated(body) > LARGEST_VALUES).then_some(body.len() >> 20)
-}
 
-/// Estimates the bytes that the values of an answer take until they are written. Each object may become a row, so
-/// that 8 MB of short order lines take 200 MB.
-fn estimated(body: &[u8]) -> usize {
-    body.len() * COPIES + objects(body) * PER_OBJECT
-}
+    /// Returns the size in MiB that an answer exceeds, if its values need more memory than there is: the limit for its
+    /// texts, or, of too many rows, its own size.
+    pub(crate) fn exceeded(self) -> Option<usize> {
+        let average = self.bytes / self.objects.max(1);
+        let limit = match average {
+            average if average > LONG => LARGEST_TEXT,
+            average if average > KIB => LARGEST_TEXTS,
+            _ => LARGEST_BODY,
+        };
+        if self.bytes > limit {
+            return Some(limit >> 20);
+        }
+        (self.estimated() > LARGEST_VALUES).then_some(self.bytes >> 20)
+    }
 
-fn objects(body: &[u8]) -> usize {
-    body.iter().filter(|byte| **byte == b'{').count()
+    /// Estimates the bytes that the values of an answer take until they are written. Each object may become a row, so
+    /// that 8 MB of short order lines take 200 MB.
+    fn estimated(self) -> usize {
+        self.bytes * COPIES + self.objects * PER_OBJECT
+    }
 }
 
 #[cfg(test)]
@@ -239,8 +252,12 @@ mod tests {
     use super::*;
 
     /// A body whose values are estimated at this many KiB.
-    fn body(kib: usize) -> Vec<u8> {
-        vec![b'a'; kib * KIB / COPIES]
+    fn body(kib: usize) -> BodySize {
+        BodySize { bytes: kib * KIB / COPIES, objects: 0 }
+    }
+
+    fn exceeded(body: &[u8]) -> Option<usize> {
+        BodySize::of(body).exceeded()
     }
 
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -261,19 +278,30 @@ mod tests {
         assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT + 1]), Some(LARGEST_TEXT >> 20), "one long text");
     }
 
+    #[test]
+    fn every_object_of_a_body_counts_wherever_it_stands() {
+        for length in (0_usize..70).chain(250..260).chain([4_096]) {
+            for every in 1_usize..5 {
+                let body: Vec<u8> = (0..length).map(|at| if at % every == 0 { b'{' } else { b'}' }).collect();
+                let BodySize { bytes, objects } = BodySize::of(&body);
+                assert_eq!((bytes, objects), (length, length.div_ceil(every)), "each {every}th of {length}");
+            }
+        }
+    }
+
     // withstands: F076
     #[test]
     fn an_answer_above_the_budget_is_held_alone() {
         let memory = AnswerMemory::default();
         let (small, giant) = (body(1_024), body(4 * BUDGET / KIB));
-        let held = now(memory.hold(&small, None)).unwrap();
-        let mut alone = Box::pin(memory.hold(&giant, None));
+        let held = now(memory.hold(small, None)).unwrap();
+        let mut alone = Box::pin(memory.hold(giant, None));
         assert!((&mut alone).now_or_never().is_none(), "it waits for all others");
         drop(held);
         let held = (&mut alone).now_or_never().unwrap();
-        assert!(now(memory.hold(&small, None)).is_none(), "others wait for it");
+        assert!(now(memory.hold(small, None)).is_none(), "others wait for it");
         drop(held);
-        assert!(now(memory.hold(&small, None)).is_some());
+        assert!(now(memory.hold(small, None)).is_some());
     }
 
     // withstands: F116
@@ -281,14 +309,14 @@ mod tests {
     fn values_wait_when_the_budget_is_taken_and_the_shortage_is_told() {
         let memory = AnswerMemory::default();
         let (mib, mut held) = (body(1_024), Vec::new());
-        while let Some(permit) = now(memory.hold(&mib, None)) {
+        while let Some(permit) = now(memory.hold(mib, None)) {
             held.push(permit);
             assert!(held.len() <= BUDGET >> 20, "more than the budget is given");
         }
         assert!(held.len() >= (BUDGET >> 20) - 1);
         assert!(memory.taken() <= BUDGET);
         assert!(now(memory.shortage()).is_none(), "nobody waits yet");
-        let mut waiting = Box::pin(memory.hold(&mib, None));
+        let mut waiting = Box::pin(memory.hold(mib, None));
         assert!((&mut waiting).now_or_never().is_none());
         assert!(now(memory.shortage()).is_some());
         held.clear();
@@ -302,12 +330,12 @@ mod tests {
         let half = body(BUDGET / KIB / 2);
         let readers = [HeldAnswers::default(), HeldAnswers::default()];
         for reader in &readers {
-            assert!(now(memory.hold(&half, Some(reader))).is_some());
+            assert!(now(memory.hold(half, Some(reader))).is_some());
         }
         // The budget is taken, and both need more: one of them goes on, however much it needs.
-        assert!(now(memory.hold(&half, Some(&readers[0]))).is_some());
-        assert!(now(memory.hold(&half, Some(&readers[0]))).is_some());
-        let mut other = Box::pin(memory.hold(&half, Some(&readers[1])));
+        assert!(now(memory.hold(half, Some(&readers[0]))).is_some());
+        assert!(now(memory.hold(half, Some(&readers[0]))).is_some());
+        let mut other = Box::pin(memory.hold(half, Some(&readers[1])));
         assert!((&mut other).now_or_never().is_none());
         let [first, _second] = &readers;
         drop(std::mem::take(&mut *first.0.lock()));
@@ -328,7 +356,7 @@ mod tests {
         medium.remove(0);
         assert!(receive(LARGEST_BODY).is_none(), "one large body at a time");
         let reader = HeldAnswers::default();
-        assert!(now(memory.hold(b"{}", Some(&reader))).is_some());
+        assert!(now(memory.hold(BodySize::of(b"{}"), Some(&reader))).is_some());
         let (mut permits, mut body) = (BodyPermits::default(), Vec::new());
         let further = now(memory.receive(&mut permits, &mut body, LARGEST_BODY, Some(&reader)));
         assert!(further.is_some(), "whoever holds an answer already waits for nobody who may wait for it");

@@ -1,10 +1,13 @@
 //! The one way to the network: sends one request once and classifies its answer.
 
 use std::{
+    future::poll_fn,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -21,7 +24,7 @@ use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::{
     ApiRequest, HeldAnswers,
-    answer_memory::{self, BodyPermits, LARGEST_BODY},
+    answer_memory::{BodyPermits, BodySize, LARGEST_BODY},
     client_metrics::ClientMetrics,
     error::{Class, Error, Refusal, presentable},
     http::Http,
@@ -77,6 +80,7 @@ fn note_answer(span: &Span, answer: &Result<Answer, Error>) {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
+    size: BodySize,
     status: u16,
     content_type: String,
     /// The server's clock at the time of the answer.
@@ -163,7 +167,7 @@ impl Transport {
             return Err(error);
         }
         #[expect(clippy::disallowed_methods, reason = "this is the one place that sends")]
-        let sending = self.http.client.execute(outgoing);
+        let sending = in_a_later_poll(self.http.client.execute(outgoing));
         let sent = tokio::select! {
             biased;
             sent = sending => sent,
@@ -189,7 +193,7 @@ impl Transport {
             }
         }
         let mut answer = answer?;
-        answer._memory.1 = self.http.memory.hold(&answer.body, held).await;
+        answer._memory.1 = self.http.memory.hold(answer.size, held).await;
         Ok(answer)
     }
 
@@ -278,11 +282,12 @@ impl Transport {
         if body.starts_with(b"\xEF\xBB\xBF") {
             body.drain(..3);
         }
-        if let Some(limit_mib) = answer_memory::exceeded(&body) {
+        let size = BodySize::of(&body);
+        if let Some(limit_mib) = size.exceeded() {
             return Err(too_large(limit_mib));
         }
         let _memory = (permits, None);
-        let answer = Answer { body, status: status.as_u16(), content_type, date, _memory };
+        let answer = Answer { body, size, status: status.as_u16(), content_type, date, _memory };
         if status.is_success() {
             return request.accept(answer);
         }
@@ -326,6 +331,30 @@ impl Transport {
             self.counters.requests.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Lets a future that is ready at its first poll be so at the next one. The poll that sends a request then never reads
+/// its answer: whoever notes which input a thread works on can leave that poll out.
+async fn in_a_later_poll<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    let (mut is_first, mut early) = (true, None);
+    poll_fn(|context| {
+        if let Some(output) = early.take() {
+            return Poll::Ready(output);
+        }
+        match work.as_mut().poll(context) {
+            Poll::Ready(output) if is_first => {
+                early = Some(output);
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            polled => {
+                is_first = false;
+                polled
+            }
+        }
+    })
+    .await
 }
 
 /// Builds the form of an upload.
@@ -408,4 +437,45 @@ impl RateHeaders {
 
 fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::AtomicUsize,
+        task::{Context, Wake, Waker},
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_poll_that_sends_a_request_never_reads_its_answer() {
+        for (pending, woken) in [(0_u32, 1), (1, 0), (2, 0)] {
+            let (mut left, calls) = (pending, Arc::<Woken>::default());
+            let answer = poll_fn(|_| match left {
+                0 => Poll::Ready("answer"),
+                _ => {
+                    left -= 1;
+                    Poll::Pending
+                }
+            });
+            let mut sending = pin!(in_a_later_poll(answer));
+            let waker = Waker::from(Arc::clone(&calls));
+            let mut context = Context::from_waker(&waker);
+            for _ in 0..pending.max(1) {
+                assert!(sending.as_mut().poll(&mut context).is_pending(), "{pending}");
+            }
+            assert_eq!(sending.as_mut().poll(&mut context), Poll::Ready("answer"));
+            assert_eq!(calls.0.load(Ordering::Relaxed), woken, "it asks to be polled again itself");
+        }
+    }
 }

@@ -144,7 +144,8 @@ impl Folder {
             return Ok(Err(import::poisoned()));
         }
         self.clock.sleep(wait(standing, self.clock.monotonic())).await;
-        let slot = self.in_flight.begin(&self.key, IMPORTS, &name, isolation(true, self.clock.monotonic()));
+        let mut slot =
+            self.in_flight.begin(&self.key, IMPORTS, &name, isolation(true, self.clock.monotonic()));
         let _on_thread = slot.enter();
         Ok(held_by(file, kind))
     }

@@ -476,6 +476,8 @@ const INSERTS: &[&Insert] = &[
     &orders::UPSERT,
     &orders::UPSERT_ITEMS,
     &subresources::NOTE,
+    &products::INSERT,
+    &products::INSERT_PRICES,
     &products::NOTE_FIRST_READ,
     &products::UPSERT,
     &products::UPSERT_LOCATIONS,

@@ -2,7 +2,7 @@
 //!
 //! [`StoreContext::attempt`] notes the input in a file that outlives the process (`InFlight`), contains its panic, and
 //! counts in the database how attempts ended badly. `plan::quarantine` decides; where nothing ever ended badly, an
-//! attempt costs a few writes into the kernel's memory.
+//! attempt costs two writes into the kernel's memory each time it is polled, and a detail two in all.
 
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
@@ -19,28 +19,68 @@ use crate::{
 /// A suspect waits this long for its turn alone; then it is tried beside the others.
 const ALONE_WITHIN: Duration = Duration::from_secs(10);
 
+/// The work of an attempt's first poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstPoll {
+    /// It works on the input.
+    Works,
+    /// It builds and sends a request, and does nothing else: nothing of the input is here yet, and the client sees no
+    /// answer in the poll that sent the request.
+    Sends,
+}
+
 impl StoreContext {
     /// Works on an input, unless it is set aside. Its panic ends the attempt and nothing else. An attempt that ends well
     /// clears the input.
-    pub(crate) async fn attempt<T>(
+    pub(crate) fn attempt<T>(
         &self,
         input: Input,
         key: &str,
         work: impl Future<Output = T>,
+    ) -> impl Future<Output = Attempt<T>> {
+        self.attempt_whole(input, key, FirstPoll::Works, work)
+    }
+
+    /// The same for a reading that sends its request first: its first poll is not noted.
+    pub(crate) fn attempt_reading<T>(
+        &self,
+        input: Input,
+        key: &str,
+        reading: impl Future<Output = T>,
+    ) -> impl Future<Output = Attempt<T>> {
+        self.attempt_whole(input, key, FirstPoll::Sends, reading)
+    }
+
+    /// The same for a part of the work: that it ends well proves nothing of the rest.
+    pub(crate) fn attempt_part<T>(
+        &self,
+        input: Input,
+        key: &str,
+        work: impl Future<Output = T>,
+    ) -> impl Future<Output = Attempt<T>> {
+        self.attempt_from(input, key, FirstPoll::Works, work)
+    }
+
+    async fn attempt_whole<T>(
+        &self,
+        input: Input,
+        key: &str,
+        first: FirstPoll,
+        work: impl Future<Output = T>,
     ) -> Attempt<T> {
         let was_suspected = self.quarantine.entry(input, key).is_some();
-        let ended = self.attempt_part(input, key, work).await;
+        let ended = self.attempt_from(input, key, first, work).await;
         if was_suspected && matches!(ended, Attempt::Ended(_)) {
             self.forget_attempts(input, key).await;
         }
         ended
     }
 
-    /// The same for a part of the work: that it ends well proves nothing of the rest.
-    pub(crate) async fn attempt_part<T>(
+    async fn attempt_from<T>(
         &self,
         input: Input,
         key: &str,
+        first: FirstPoll,
         work: impl Future<Output = T>,
     ) -> Attempt<T> {
         let entry = match self.look_up(input, key).await {
@@ -52,13 +92,8 @@ impl StoreContext {
             None => None,
         };
         let slot = self.begin(input, key, alone.is_some());
-        let mut work = contained(work);
-        let ended = poll_fn(|context| {
-            let _on_thread = slot.enter();
-            Pin::new(&mut work).poll(context)
-        })
-        .await;
-        drop((slot, alone));
+        let ended = noted(slot, first, contained(work)).await;
+        drop(alone);
         match ended {
             Ok(ended) => Attempt::Ended(ended),
             Err(panicked) => self.after_panic(input, key, panicked).await,
@@ -77,7 +112,7 @@ impl StoreContext {
             Err(poison) => return Attempt::SetAside(poison),
         };
         // It does not wait, so that nothing but work on other threads is under way beside it.
-        let slot = self.begin(input, key, true);
+        let mut slot = self.begin(input, key, true);
         let on_thread = slot.enter();
         let ended = containment::run(work);
         drop(on_thread);
@@ -187,6 +222,64 @@ impl StoreContext {
         for row in &listing.poisoned {
             let poison = Poison { place: Some(row.place.clone()) };
             self.show_poison(input, &format!("listed-{:016x}", row.hash.as_i64()), &poison).await;
+        }
+    }
+}
+
+/// Polls work to its end, and notes that a thread is at it.
+async fn noted<T>(mut slot: Slot<'_>, first: FirstPoll, mut work: impl Future<Output = T> + Unpin) -> T {
+    let mut is_noted = first == FirstPoll::Works;
+    poll_fn(|context| {
+        let _on_thread = match std::mem::replace(&mut is_noted, true) {
+            true => Some(slot.enter()),
+            false => None,
+        };
+        Pin::new(&mut work).poll(context)
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        path::Path,
+        task::{Context, Poll, Waker},
+    };
+
+    use espelho_model::StoreKey;
+    use espelho_store::{InFlight, Isolation};
+
+    use super::*;
+
+    /// Returns whether each of three polls is noted, if the end of the process falls into it.
+    fn noted_polls(folder: &Path, first: FirstPoll) -> Vec<bool> {
+        let in_flight = InFlight::open(folder, "one").unwrap();
+        let file = || std::fs::read(folder.join("one.units")).unwrap();
+        // The flag of the first slot that an input has, and the name behind it.
+        let is_noted = || file().get(1_024) == Some(&1) && file().ends_with(b"orders\x1f77");
+        let mut polls = Vec::new();
+        let work = poll_fn(|_| {
+            polls.push(is_noted());
+            if polls.len() < 3 { Poll::Pending } else { Poll::Ready(()) }
+        });
+        let slot = in_flight.begin(&StoreKey::new("loja").unwrap(), "orders", "77", Isolation::Shared);
+        let mut attempt = Box::pin(noted(slot, first, work));
+        let mut context = Context::from_waker(Waker::noop());
+        while attempt.as_mut().poll(&mut context).is_pending() {
+            assert!(!is_noted(), "it waits");
+        }
+        drop(attempt);
+        assert!(!is_noted(), "it has ended");
+        polls
+    }
+
+    #[test]
+    fn each_poll_is_noted_but_the_one_that_only_sends() {
+        for (first, expected) in
+            [(FirstPoll::Works, [true, true, true]), (FirstPoll::Sends, [false, true, true])]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            assert_eq!(noted_polls(&folder.path().join("in-flight"), first), expected, "{first:?}");
         }
     }
 }

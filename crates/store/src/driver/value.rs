@@ -1,5 +1,7 @@
 //! A value to bind on either database.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use espelho_model::{RawJson, time::fixed_width};
 use rust_decimal::Decimal;
@@ -18,12 +20,22 @@ use crate::Error;
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(Option<String>),
+    /// A key or a word that many rows of a statement repeat: SQLite takes its clones without a copy. Never data of a
+    /// person, which is looked for in the other texts.
+    Key(Arc<str>),
     Int(Option<i64>),
     Bool(Option<bool>),
     Decimal(Option<Decimal>),
     Time(Option<DateTime<Utc>>),
     Json(Option<String>),
     Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// Returns a text that many rows repeat.
+    pub(crate) fn key(text: &str) -> Self {
+        Self::Key(text.into())
+    }
 }
 
 macro_rules! values_from {
@@ -58,11 +70,12 @@ fn unbindable(source: BoxDynError) -> Error {
 pub(super) fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, Error> {
     let mut arguments = SqliteArguments::default();
     arguments.reserve(values.len(), 0);
-    // All rows of a page have the same time; copying its text is cheaper than formatting it again.
-    let mut last: Option<(DateTime<Utc>, String)> = None;
+    // All rows of a page have the same time; sharing its text is cheaper than formatting it again.
+    let mut last: Option<(DateTime<Utc>, Arc<str>)> = None;
     for value in values {
         match value {
             Value::Text(text) => arguments.add(text),
+            Value::Key(text) => arguments.add(text),
             Value::Int(number) => arguments.add(number),
             Value::Bool(truth) => arguments.add(truth),
             Value::Decimal(number) => arguments.add(number.map(|n| n.to_string())),
@@ -70,9 +83,9 @@ pub(super) fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, Er
             Value::Time(Some(instant)) => {
                 let (_, text) = match last.take() {
                     Some(same) if same.0 == instant => last.insert(same),
-                    _ => last.insert((instant, fixed_width(instant))),
+                    _ => last.insert((instant, fixed_width(instant).into())),
                 };
-                arguments.add(text.clone())
+                arguments.add(Arc::clone(text))
             }
             Value::Json(text) => arguments.add(text),
             Value::Bytes(bytes) => arguments.add(bytes),
@@ -89,6 +102,7 @@ pub(super) fn postgres_arguments(values: Vec<Value>) -> Result<PgArguments, Erro
     for value in values {
         match value {
             Value::Text(text) => arguments.add(text),
+            Value::Key(text) => arguments.add(text),
             Value::Int(number) => arguments.add(number),
             Value::Bool(truth) => arguments.add(truth),
             Value::Decimal(number) => arguments.add(number),

@@ -7,6 +7,8 @@
 //! it takes the feed's lock and its numbers, and commits: numbers rise in the order of commits, and the lock is held
 //! for one insert. Listeners are notified after the commit ([`crate::notifications`]).
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, time::serialize_fixed_width};
 use serde::Serialize;
@@ -45,6 +47,9 @@ pub enum Op {
 }
 
 impl Op {
+    /// All of them, each at its own number.
+    pub(crate) const ALL: [Self; 3] = [Self::Insert, Self::Update, Self::Gone];
+
     /// The word in `changes.op`.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -71,8 +76,8 @@ pub struct Change {
 
 /// A change that the page has written and not yet appended to the feed.
 pub(crate) struct PendingChange {
-    pub(super) entity: &'static str,
-    pub(super) key: String,
+    pub(super) entity: Arc<str>,
+    pub(super) key: Arc<str>,
     pub(super) op: Op,
 }
 
@@ -109,4 +114,16 @@ fn read_change(row: &Row) -> Result<Change, Error> {
         op: op.parse().map_err(|_| corrupt(4, format!("{op:?} is no operation")))?,
         at: row.time("at")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_operation_is_at_its_own_number() {
+        for (number, op) in Op::ALL.into_iter().enumerate() {
+            assert_eq!(op as usize, number);
+        }
+    }
 }

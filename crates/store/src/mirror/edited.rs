@@ -124,7 +124,7 @@ impl TableOfInsert {
 /// The kind of column that a value is for; `None` for what is not compared.
 fn kind(value: &Value) -> Option<Kind> {
     match value {
-        Value::Text(_) => Some(Kind::Text),
+        Value::Text(_) | Value::Key(_) => Some(Kind::Text),
         Value::Int(_) => Some(Kind::Integer),
         Value::Bool(_) => Some(Kind::Flag),
         Value::Decimal(_) => Some(Kind::Number),
@@ -137,6 +137,7 @@ fn kind(value: &Value) -> Option<Kind> {
 fn comparable(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => text.clone(),
+        Value::Key(text) => Some(String::from(&**text)),
         Value::Int(number) => number.map(|number| comparable_number(Decimal::from(number))),
         Value::Bool(flag) => flag.map(|flag| flag.to_string()),
         Value::Decimal(number) => number.map(comparable_number),

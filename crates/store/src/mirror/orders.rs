@@ -107,7 +107,7 @@ impl MirrorWriter<'_, '_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn write_orders(&mut self, mut orders: Vec<OrderWrite>) -> Result<(), Error> {
-        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let (store, at) = (Value::key(self.page.store_key().as_str()), self.page.at());
         let privacy = Arc::clone(self.page.privacy());
         self.name_lines(orders.iter_mut().map(|write| &mut write.order)).await?;
         let written: Vec<_> = orders.iter().map(|w| (&w.order, w.op == Op::Insert)).collect();
@@ -116,7 +116,7 @@ impl MirrorWriter<'_, '_> {
         self.page.announce(MIRROR.entity, changes);
         let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
         let known: Vec<String> = known.collect();
-        let first = [store.as_str().into(), at.into()];
+        let first = [store.clone(), at.into()];
         // The insert below clears the mark of lines that still exist, in the same transaction.
         self.page.tx.execute_in("mark order lines as gone", ITEMS_GONE, &first, known.clone()).await?;
         self.page.tx.execute_in("reschedule changed orders", RESCHEDULE, &first, known).await?;
@@ -129,7 +129,7 @@ impl MirrorWriter<'_, '_> {
             let mut values = OrderRows::with_room_for(orders.iter().map(|write| &write.order));
             for write in orders {
                 let is_erased = erased.contains(write.order.number.as_str());
-                values.push(store.as_str(), at, &privacy, is_erased, write);
+                values.push(&store, at, &privacy, is_erased, write);
             }
             self.page.tx.insert(into, values.orders).await?;
             self.page.tx.insert(items_into, values.lines).await?;
@@ -143,7 +143,7 @@ impl MirrorWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn edited_orders(&mut self, mut orders: Vec<Order>) -> Result<HashSet<String>, Error> {
         self.name_lines(orders.iter_mut()).await?;
-        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let (store, at) = (Value::key(self.page.store_key().as_str()), self.page.at());
         let privacy = Arc::clone(self.page.privacy());
         let numbers: Vec<String> = orders.iter().map(|order| order.number.as_str().to_owned()).collect();
         let erased = self.page.erased_orders(numbers.clone()).await?;
@@ -152,7 +152,7 @@ impl MirrorWriter<'_, '_> {
             let is_erased = erased.contains(order.number.as_str());
             // The fingerprint of the listing is not compared.
             let write = OrderWrite { listing_hash: order.raw.content_hash(), op: Op::Update, order };
-            values.push(store.as_str(), at, &privacy, is_erased, write);
+            values.push(&store, at, &privacy, is_erased, write);
         }
         let mut edited = HashSet::new();
         for (insert, values) in [(&UPSERT, &values.orders), (&UPSERT_ITEMS, &values.lines)] {
@@ -214,7 +214,7 @@ impl OrderRows {
 
     fn push(
         &mut self,
-        store: &str,
+        store: &Value,
         at: DateTime<Utc>,
         privacy: &Privacy,
         is_erased: bool,
@@ -227,22 +227,23 @@ impl OrderRows {
             order = without_person(order);
         }
         order = protected::order(privacy, order);
+        let key = [store.clone(), Value::key(order.number.as_str())];
         for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
-            self.lines.extend(item_values(store, order.number.as_str(), at.into(), item));
+            self.lines.extend(item_values(key.clone(), at.into(), item));
         }
-        self.orders.extend(order_values(store, (listing_hash, content_hash), at.into(), order));
+        self.orders.extend(order_values(key, (listing_hash, content_hash), at.into(), order));
     }
 }
 
 fn order_values(
-    store: &str,
+    [store, number]: [Value; 2],
     (listing_hash, content_hash): (ContentHash, ContentHash),
     at: Value,
     order: Order,
 ) -> [Value; 37] {
     [
-        store.into(),
-        order.number.into_string().into(),
+        store,
+        number,
         listing_hash.as_i64().into(),
         content_hash.as_i64().into(),
         at.clone(),
@@ -282,10 +283,10 @@ fn order_values(
     ]
 }
 
-fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [Value; 14] {
+fn item_values([store, order_number]: [Value; 2], at: Value, item: OrderItem) -> [Value; 14] {
     [
-        store.into(),
-        order_number.into(),
+        store,
+        order_number,
         item.id.into_string().into(),
         at,
         item.product_id.into(),

@@ -144,9 +144,14 @@ impl PageTx<'_> {
     pub(crate) fn announce(
         &mut self,
         entity: &'static str,
-        changes: impl IntoIterator<Item = (impl Into<String>, Op)>,
+        changes: impl IntoIterator<Item = (impl Into<Arc<str>>, Op)>,
     ) {
-        let pending = changes.into_iter().map(|(key, op)| PendingChange { entity, key: key.into(), op });
+        let entity: Arc<str> = entity.into();
+        let pending = changes.into_iter().map(|(key, op)| PendingChange {
+            entity: Arc::clone(&entity),
+            key: key.into(),
+            op,
+        });
         self.pending.extend(pending);
     }
 
@@ -157,10 +162,11 @@ impl PageTx<'_> {
         if pending.is_empty() {
             return Ok(());
         }
-        let (store, at) = (self.store_key().clone(), self.at());
+        let (store, at) = (Value::key(self.store_key().as_str()), self.at());
+        let ops = Op::ALL.map(|op| Value::key(op.as_str()));
         self.tx.execute_on_server("take the turn in the change feed", TAKE_TURN, Vec::new()).await?;
         let values = pending.into_iter().flat_map(|PendingChange { entity, key, op }| -> [Value; 5] {
-            [store.as_str().into(), entity.into(), key.into(), op.as_str().into(), at.into()]
+            [store.clone(), Value::Key(entity), Value::Key(key), ops[op as usize].clone(), at.into()]
         });
         let values = values.collect();
         self.tx.insert(&APPEND, values).await.map(drop)

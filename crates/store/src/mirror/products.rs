@@ -45,6 +45,8 @@ pub(crate) const UPSERT: Insert = Insert {
            reserved_quantity = excluded.reserved_quantity, available_quantity = excluded.available_quantity, \
            raw = excluded.raw",
 };
+/// The same for products that the mirror does not have. A SKU's levels may be there although its product is new.
+pub(crate) const INSERT: Insert = Insert { tail: "", ..UPSERT };
 pub(crate) const UPSERT_PRICES: Insert = Insert {
     operation: "mirror price tiers",
     head: "INSERT INTO product_prices (store, product_id, min_quantity, mirrored_at, value, discount_percent, \
@@ -55,6 +57,7 @@ pub(crate) const UPSERT_PRICES: Insert = Insert {
            package_weight = excluded.package_weight, package_height = excluded.package_height, \
            package_width = excluded.package_width, package_length = excluded.package_length, raw = excluded.raw",
 };
+pub(crate) const INSERT_PRICES: Insert = Insert { tail: "", ..UPSERT_PRICES };
 pub(crate) const UPSERT_STOCK: Insert = Insert {
     operation: "mirror stock",
     head: "INSERT INTO product_stock (store, sku, location_id, product_id, mirrored_at, quantity, reserved_quantity, \
@@ -139,7 +142,7 @@ impl MirrorWriter<'_, '_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn write_products(&mut self, products: Vec<ProductWrite>) -> Result<(), Error> {
+    pub async fn write_products(&mut self, mut products: Vec<ProductWrite>) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().clone(), self.page.at());
         let changes = products.iter().map(|w| (w.product.id.as_str(), w.op));
         self.page.announce(MIRROR.entity, changes);
@@ -154,14 +157,23 @@ impl MirrorWriter<'_, '_> {
         let read = |write: &ProductWrite| -> [Value; 3] {
             [store.as_str().into(), write.product.id.as_str().into(), at.into()]
         };
-        let reads = products.iter().flat_map(read).collect();
         let named = products.iter().filter(|write| write.product.sku.is_some());
         let named = named.map(|write| write.product.id.as_str().to_owned()).collect::<Vec<_>>();
-        let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
-        self.page.tx.insert(&UPSERT, products).await?;
+        let levels = take_levels(store.as_str(), at, &mut products);
+        // A page that was refused is written row by row: then a row that exists against all knowledge is updated.
+        let is_alone = products.len() == 1;
+        let (new, mirrored): (Vec<_>, Vec<_>) =
+            products.into_iter().partition(|write| write.op == Op::Insert && !is_alone);
+        for (products, into, tiers_into) in
+            [(new, &INSERT, &INSERT_PRICES), (mirrored, &UPSERT, &UPSERT_PRICES)]
+        {
+            let reads = products.iter().flat_map(read).collect();
+            let ProductRows { products, tiers } = ProductRows::of(store.as_str(), at, products);
+            self.page.tx.insert(into, products).await?;
+            self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
+            self.page.tx.insert(tiers_into, tiers).await?;
+        }
         self.name_lines_of(named).await?;
-        self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
-        self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;
         Ok(())
     }
@@ -228,8 +240,9 @@ impl MirrorWriter<'_, '_> {
             let hash = product.raw.content_hash();
             ProductWrite { listing_hash: hash, content_hash: hash, op: Op::Update, product }
         };
-        let products = products.into_iter().map(write).collect();
-        let ProductRows { products, tiers, levels } = ProductRows::of(store.as_str(), at, products);
+        let mut products: Vec<_> = products.into_iter().map(write).collect();
+        let levels = take_levels(store.as_str(), at, &mut products);
+        let ProductRows { products, tiers } = ProductRows::of(store.as_str(), at, products);
         let mut edited = HashSet::new();
         for (insert, values, group) in [
             (&UPSERT, &products, "id"),
@@ -261,30 +274,36 @@ fn sku_of(product: &Product) -> Option<String> {
     product.sku.as_ref().map(|sku| sku.as_str().to_owned())
 }
 
-/// The values of products, of their tiers and of their levels.
+/// Takes the levels out of products, and returns their values: of two products with one SKU, the levels of the last.
+fn take_levels(store: &str, at: DateTime<Utc>, writes: &mut [ProductWrite]) -> Vec<Value> {
+    let mut levels = Vec::new();
+    for write in writes {
+        let id = write.product.id.as_str();
+        levels
+            .extend(std::mem::take(&mut write.product.stock).into_iter().map(|level| (id.to_owned(), level)));
+    }
+    let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
+    levels.into_iter().flat_map(|(id, level)| level_values(store, id, at.into(), level)).collect()
+}
+
+/// The values of products and of their tiers.
 struct ProductRows {
     products: Vec<Value>,
     tiers: Vec<Value>,
-    levels: Vec<Value>,
 }
 
 impl ProductRows {
     fn of(store: &str, at: DateTime<Utc>, writes: Vec<ProductWrite>) -> Self {
-        let (mut products, mut tiers, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut products, mut tiers) = (Vec::new(), Vec::new());
         for mut write in writes {
             let id = write.product.id.as_str().to_owned();
             tiers
                 .extend(std::mem::take(&mut write.product.prices).into_iter().map(|tier| (id.clone(), tier)));
-            levels.extend(
-                std::mem::take(&mut write.product.stock).into_iter().map(|level| (id.clone(), level)),
-            );
             products.extend(product_values(store, at.into(), write));
         }
         let tiers = last_of_each(tiers, |(id, tier)| (id.clone(), tier.min_quantity));
-        let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
         let tiers = tiers.into_iter().flat_map(|(id, tier)| tier_values(store, id, at.into(), tier));
-        let levels = levels.into_iter().flat_map(|(id, level)| level_values(store, id, at.into(), level));
-        Self { products, tiers: tiers.collect(), levels: levels.collect() }
+        Self { products, tiers: tiers.collect() }
     }
 }
 

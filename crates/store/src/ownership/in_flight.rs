@@ -2,7 +2,8 @@
 //! start finds there what was being worked on.
 //!
 //! A slot has a flag and the name of an input. The flag is set while a thread runs the work, not while the work waits:
-//! an abort, a stack overflow or an allocation that exhausts the memory happens on a thread. The file is never synced.
+//! an abort, a stack overflow or an allocation that exhausts the memory happens on a thread. So what never comes to a
+//! thread is not written. The file is never synced.
 //! The writes of a process stay when it is killed, and are lost with the machine, whose end is no input's doing. So
 //! noting an input costs a system call and no transaction.
 //!
@@ -27,6 +28,9 @@ use crate::connect::permissions::create_private_folder;
 const ENDING: &str = ".units";
 /// The bytes of a slot. An input whose name is longer is not noted.
 const SLOT: usize = 1_024;
+/// The flag of an input that a thread works on, and of one that waits.
+const ON_THREAD: u8 = 1;
+const WAITS: u8 = 0;
 /// Separates the parts of a slot; a key is its last part.
 const SEPARATOR: char = '\u{1f}';
 
@@ -67,11 +71,13 @@ struct Slots {
 pub struct Slot<'f> {
     owner: &'f InFlight,
     place: Option<u64>,
+    /// The flag and the name, until the first thread that works on the input has written both.
+    unwritten: Vec<u8>,
 }
 
 /// A thread works on the input until this is dropped.
 #[must_use]
-pub struct OnThread<'s>(&'s Slot<'s>);
+pub struct OnThread<'s>(Option<(&'s File, u64)>);
 
 /// An input that a thread worked on when the process ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -157,25 +163,25 @@ impl InFlight {
         own.map(|own| OpenOptions::new().write(true).open(&own.path)).transpose()
     }
 
-    /// Gives an input a slot before the work on it begins.
+    /// Gives an input a slot before the work on it begins. It is noted when the first thread enters the slot: an input
+    /// that nobody works on ends no process.
     pub fn begin(&self, store: &StoreKey, work: &str, key: &str, isolation: Isolation) -> Slot<'_> {
-        let unnoted = Slot { owner: self, place: None };
-        let Some(own) = &self.file else { return unnoted };
+        let mut slot = Slot { owner: self, place: None, unwritten: Vec::new() };
+        if self.file.is_none() {
+            return slot;
+        }
         let isolation = isolation.as_str();
         let text = format!("{isolation}{SEPARATOR}{store}{SEPARATOR}{work}{SEPARATOR}{key}");
-        let Ok(length) = u16::try_from(text.len()) else { return unnoted };
+        let Ok(length) = u16::try_from(text.len()) else { return slot };
         if text.len() > SLOT - 3 {
-            return unnoted;
+            return slot;
         }
-        let place = self.slots.lock().take();
-        let mut bytes = vec![0];
-        bytes.extend(length.to_be_bytes());
-        bytes.extend(text.into_bytes());
-        if own.file.write_all_at(&bytes, place * SLOT as u64).is_err() {
-            self.slots.lock().free.push(place);
-            return unnoted;
-        }
-        Slot { owner: self, place: Some(place) }
+        slot.unwritten.reserve_exact(3 + text.len());
+        slot.unwritten.push(ON_THREAD);
+        slot.unwritten.extend(length.to_be_bytes());
+        slot.unwritten.extend(text.into_bytes());
+        slot.place = Some(self.slots.lock().take());
+        slot
     }
 
     /// Waits until no other suspect is worked on.
@@ -214,17 +220,19 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// Notes that this thread works on the input.
-    pub fn enter(&self) -> OnThread<'_> {
-        self.flag(1);
-        OnThread(self)
-    }
-
-    fn flag(&self, flag: u8) {
-        if let (Some(place), Some(own)) = (self.place, &self.owner.file) {
-            // A disk that takes no byte says so elsewhere.
-            let _ = own.file.write_all_at(&[flag], place * SLOT as u64);
+    /// Notes that this thread works on the input. The first time one write has the flag and the name, so that the flag
+    /// never stands before the name of the slot's last input.
+    pub fn enter(&mut self) -> OnThread<'_> {
+        let owner = self.owner;
+        let noted = self.place.zip(owner.file.as_ref()).map(|(place, own)| (&own.file, place * SLOT as u64));
+        if let Some((file, place)) = noted {
+            let bytes: &[u8] = if self.unwritten.is_empty() { &[ON_THREAD] } else { &self.unwritten };
+            // A disk that takes no byte says so elsewhere; the next thread tries again.
+            if file.write_all_at(bytes, place).is_ok() {
+                self.unwritten = Vec::new();
+            }
         }
+        OnThread(noted)
     }
 }
 
@@ -238,7 +246,9 @@ impl Drop for Slot<'_> {
 
 impl Drop for OnThread<'_> {
     fn drop(&mut self) {
-        self.0.flag(0);
+        if let Some((file, place)) = self.0 {
+            let _ = file.write_all_at(&[WAITS], place);
+        }
     }
 }
 
@@ -252,7 +262,7 @@ impl LeftOvers {
 /// Reads a slot; `None` unless a thread worked on its input.
 fn read(slot: &[u8], has_aborted: bool) -> Option<LeftOver> {
     let (flag, rest) = slot.split_first()?;
-    let (length, text) = rest.split_first_chunk::<2>().filter(|_| *flag == 1)?;
+    let (length, text) = rest.split_first_chunk::<2>().filter(|_| *flag == ON_THREAD)?;
     let text = text.get(..usize::from(u16::from_be_bytes(*length)))?;
     let mut parts = std::str::from_utf8(text).ok()?.splitn(4, SEPARATOR);
     let isolation = parts.next()?;
@@ -294,13 +304,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("in-flight");
         let process = InFlight::open(&state, "one").unwrap();
-        let ended = process.begin(&loja(), "orders", "1", Isolation::Shared);
+        let mut ended = process.begin(&loja(), "orders", "1", Isolation::Shared);
         drop(ended.enter());
         drop(ended);
-        let again = process.begin(&loja(), "orders", "1", Isolation::Shared);
-        let waiting = process.begin(&loja(), "orders", "2", Isolation::Steady);
+        let mut again = process.begin(&loja(), "orders", "1", Isolation::Shared);
+        let mut waiting = process.begin(&loja(), "orders", "2", Isolation::Steady);
         drop(waiting.enter());
-        let busy = process.begin(&loja(), "stock", "A\u{1f}1", Isolation::Alone);
+        let mut busy = process.begin(&loja(), "stock", "A\u{1f}1", Isolation::Alone);
         std::mem::forget([again.enter(), busy.enter()]);
         assert_eq!(left_in(&state), [], "the process lives");
         drop((again, waiting, busy));
@@ -314,13 +324,47 @@ mod tests {
     }
 
     #[test]
+    fn an_input_is_noted_with_its_name_when_a_thread_first_works_on_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("in-flight");
+        let process = InFlight::open(&state, "one").unwrap();
+        let file = || fs::read(state.join("one.units")).unwrap();
+        let slot = |flag: u8, text: &str| {
+            [&[0_u8; SLOT][..], &[flag, 0, text.len() as u8], text.as_bytes()].concat()
+        };
+        let (first, second) =
+            ("shared\u{1f}loja\u{1f}orders\u{1f}12345", "alone\u{1f}loja\u{1f}orders\u{1f}6");
+        let mut order = process.begin(&loja(), "orders", "12345", Isolation::Shared);
+        assert!(file().is_empty(), "an input that nobody works on costs no write");
+        for turn in 0..3 {
+            let on_thread = order.enter();
+            assert_eq!(file(), slot(1, first), "{turn}");
+            drop(on_thread);
+            assert_eq!(file(), slot(0, first), "{turn}");
+        }
+        drop(order);
+        assert_eq!(file(), slot(0, first), "nor does the end of its work");
+        let mut order = process.begin(&loja(), "orders", "6", Isolation::Alone);
+        assert_eq!(file(), slot(0, first));
+        let on_thread = order.enter();
+        let rest = &first.as_bytes()[second.len()..];
+        assert_eq!(
+            file(),
+            [&slot(1, second)[..], rest].concat(),
+            "the name of the next one comes with its flag"
+        );
+        drop(on_thread);
+        drop(order);
+    }
+
+    #[test]
     fn an_abort_is_told_from_a_kill_even_before_an_input_had_a_slot() {
         for has_aborted in [true, false] {
             let folder = tempfile::tempdir().unwrap();
             let state = folder.path().join("in-flight");
             let process = InFlight::open(&state, "one").unwrap();
             let note = process.abort_note().unwrap().unwrap();
-            let slot = process.begin(&loja(), "orders", "1", Isolation::Steady);
+            let mut slot = process.begin(&loja(), "orders", "1", Isolation::Steady);
             std::mem::forget(slot.enter());
             drop(slot);
             if has_aborted {
@@ -341,13 +385,13 @@ mod tests {
         let state = folder.path().join("in-flight");
         assert_eq!(left_in(&state), [], "no process was here yet");
         let process = InFlight::open(&state, "one").unwrap();
-        let slot = process.begin(&loja(), "orders", "1", Isolation::Shared);
+        let mut slot = process.begin(&loja(), "orders", "1", Isolation::Shared);
         std::mem::forget(slot.enter());
         drop(slot);
         drop(process);
         assert_eq!(left_in(&state), []);
         let process = InFlight::open(&state, "two").unwrap();
-        let slot = process.begin(&loja(), "orders", &"9".repeat(SLOT), Isolation::Shared);
+        let mut slot = process.begin(&loja(), "orders", &"9".repeat(SLOT), Isolation::Shared);
         std::mem::forget(slot.enter());
         drop(slot);
         kill(process);

@@ -98,6 +98,7 @@ conformance! {
         tiers_and_stock_that_vanish_are_marked_and_come_back,
         of_tiers_and_stock_with_one_key_the_last_is_kept,
         stock_follows_its_sku_to_another_product,
+        a_page_of_new_and_known_products_arrives_whole,
         locations_are_mirrored_and_listed,
         of_locations_with_one_id_the_last_is_kept;
     values:

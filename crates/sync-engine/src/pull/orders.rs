@@ -86,9 +86,9 @@ impl Pull for OrdersPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
-        fault::point("order", key);
         let (client, held) = self.client.holding();
         let read = client.orders().get(&OrderNumber::new(key)).await?;
+        fault::point("order", key);
         let unknown = read.value.unknown_values();
         let unknown = unknown.iter().map(|(field, value)| {
             text!("run-note-value", field = field.to_string(), value = value.to_string())

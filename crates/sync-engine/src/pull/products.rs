@@ -125,9 +125,9 @@ impl Pull for ProductsPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
-        fault::point("product", key);
         let (client, held) = self.client.holding();
         let read = client.products().get(&ProductId::new(key)).await?;
+        fault::point("product", key);
         let (mut detail, mut unreadable) = (read.value, read.unreadable);
         self.complete(&client, &mut detail, &mut unreadable).await?;
         let remark = |field: &&'static str| text!("run-note-field", field = field.to_string());

@@ -335,7 +335,7 @@ async fn read_detail<P: Pull>(
     let key = row.key.as_str();
     loop {
         let reading = pull.detail(key).instrument(reading_in_pass(&context.key, P::RESOURCE, key));
-        let fetched = match context.attempt(Input::of_resource(P::RESOURCE), key, reading).await {
+        let fetched = match context.attempt_reading(Input::of_resource(P::RESOURCE), key, reading).await {
             Attempt::Ended(Ok(fetched)) => fetched,
             Attempt::Ended(Err(error)) => return Ok(Err(Unread::Api(error))),
             Attempt::Panicked(_) => continue,

@@ -56,6 +56,7 @@ impl Record {
 fn append_to(said: &mut Vec<u8>, value: &Value) {
     let text = match value {
         Value::Text(text) | Value::Json(text) => text.clone(),
+        Value::Key(text) => Some(String::from(&**text)),
         Value::Int(number) => number.map(|n| n.to_string()),
         Value::Bool(truth) => truth.map(|t| t.to_string()),
         Value::Decimal(number) => number.map(|n| n.to_string()),

@@ -8,7 +8,7 @@ use espelho_model::{
     sync::Resource,
     text::{Language, Locale},
 };
-use espelho_store::{Failure, Lease, Op, SharedSkus};
+use espelho_store::{Failure, Lease, Op, ProductWrite, SharedSkus};
 
 use crate::{
     examples::{bare_product, level, location, order, product, tier},
@@ -178,6 +178,41 @@ pub(crate) async fn stock_follows_its_sku_to_another_product(world: &World) {
     world.write_products(&lease, Op::Update, vec![bare_product("P-1")]).await;
     let stock = only(world, "product_stock").await;
     assert_eq!((stock.get("product_id"), stock.get("gone_at")), (Some("P-2"), None));
+}
+
+pub(crate) async fn a_page_of_new_and_known_products_arrives_whole(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, vec![full("P-1", "Camisa", &[1], &["L-1"])]).await;
+    let write = |op: Op, id: &str, quantity: &str| {
+        // All of them have the same SKU.
+        let stock = vec![level("SKU-P-1", "L-1", quantity)];
+        let product = Product { stock, ..full(id, "Calça", &[1, 10], &[]) };
+        let hash = product.raw.content_hash();
+        ProductWrite { product, listing_hash: hash, content_hash: hash, op }
+    };
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let page =
+        vec![write(Op::Update, "P-1", "4"), write(Op::Insert, "P-2", "3"), write(Op::Insert, "P-3", "5")];
+    tx.mirror().write_products(page).await.unwrap();
+    tx.commit().await.unwrap();
+    let products = ["P-1", "P-2", "P-3"].map(String::from).to_vec();
+    assert_eq!(there_and_gone(world, "products", "id").await, [products, Vec::new()]);
+    let tiers = ["1", "1", "1", "10", "10", "10"].map(String::from).to_vec();
+    assert_eq!(there_and_gone(world, "product_prices", "min_quantity").await, [tiers, Vec::new()]);
+    assert_eq!(world.tables.all("product_reads").await.len(), 3);
+    let stock = only(world, "product_stock").await;
+    assert_eq!((stock.get("quantity"), stock.get("product_id")), (Some("5"), Some("P-3")), "the last one's");
+    // A product that is there against all knowledge is refused with its page, and updated alone.
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let page = vec![write(Op::Insert, "P-4", "6"), write(Op::Insert, "P-2", "7")];
+    assert!(tx.mirror().write_products(page).await.unwrap_err().concerns_a_row());
+    drop(tx);
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mirror().write_products(vec![write(Op::Insert, "P-2", "7")]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(world.tables.all("products").await.len(), 3);
+    let stock = only(world, "product_stock").await;
+    assert_eq!((stock.get("quantity"), stock.get("product_id")), (Some("7"), Some("P-2")));
 }
 
 pub(crate) async fn locations_are_mirrored_and_listed(world: &World) {
