@@ -19,15 +19,23 @@ on_both_databases![
     a_service_that_stops_sends_away_whoever_waits,
 ];
 
-/// Returns a shop, and a service that has mirrored it and sweeps for no change: a run must find each by itself.
+/// The sweeps of a service that find new orders, and have run: the count compares once more what is mirrored.
+const SWEPT: &str = "SELECT s.kind FROM sweeps s WHERE s.succeeded_at IS NOT NULL AND (s.kind IN ('new_orders', \
+    'open_orders') OR (s.kind = 'counts' AND s.started_at >= (SELECT min(r.finished_at) FROM sync_runs r WHERE \
+    r.state = 'complete')))";
+
+/// Returns a shop, and a service that has mirrored it and sweeps for no change any more: a run must find each by itself.
 async fn serving(kind: Kind, orders: usize) -> (Installation, Shop, Running, String) {
     let shop = Shop::open(Order::many(orders)).await;
     let installation = Installation::on(kind).await;
     shop.join(&installation);
-    let schedule = "[schedule]\nnew_orders = 86400\nopen_orders = 86400\n";
+    let schedule = "[schedule]\nnew_orders = 86400\nopen_orders = 86400\ncounts = 86400\n";
     let base = installation.write_main_with_known_port_and(schedule);
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
+    let mirror = installation.mirror().await;
+    // Those of the start are due at once, and may run after the first reconciliation.
+    until("its sweeps have run", async || mirror.try_ask(SWEPT).await.len() == 3).await;
     (installation, shop, service, base)
 }
 

@@ -248,6 +248,11 @@ impl ClientMetrics {
         self.lock().contact.is_lost()
     }
 
+    /// Returns whether another program may end the token that a forced login has just brought.
+    pub fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
+        self.lock().contact.is_token_contested(at)
+    }
+
     /// Returns since when calls have failed without a useful answer.
     pub fn lost_since(&self) -> Option<DateTime<Utc>> {
         self.lock().contact.transport().map(|trouble| trouble.since)

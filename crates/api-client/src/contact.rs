@@ -5,7 +5,8 @@
 //! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
 //! - *Route*: one route answers with errors while others work. The next useful answer of this route ends it.
 //! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
-//!   about the password.
+//!   about the password. Where another program ends our tokens, a login that a dead token forced ends nothing: its token
+//!   has to live on for a while.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
 mod outcome;
@@ -15,12 +16,17 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::symptom::Symptom;
 
-use crate::{ApiRequest, route::Route};
+use crate::{ApiRequest, login_reason::LoginReason, route::Route};
 pub use outcome::{Failure, Outcome};
 
 /// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
 /// nobody asks for any more is forgotten.
 const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(5);
+/// A token that lived for so long after a forced login was ended by nobody: the alarm ends within a minute of its cause.
+const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
+/// For so long after a forced login the next end of a token is looked for: longer than the login limit's minute, which
+/// may keep the other program out.
+const CONTESTED_FOR: TimeDelta = TimeDelta::minutes(2);
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +116,8 @@ pub struct Contact {
     errors: BTreeMap<Route, RouteErrors>,
     /// The failure of the latest login; an accepted login clears it.
     login: Option<Trouble>,
+    /// When a login that a dead token had forced was accepted, if that is the latest news of logins.
+    forced_at: Option<DateTime<Utc>>,
     /// The abilities (scopes) that the token lacks, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
     /// The last read that each of those routes refused.
@@ -124,9 +132,20 @@ impl Contact {
                 self.useful(at);
                 self.accepted(&route);
             }
-            Outcome::LoginAccepted => {
+            Outcome::LoginAccepted(reason) => {
+                self.forced_at = (reason == LoginReason::Forced).then_some(at);
+                // Its token may end like the one before it.
+                if self.forced_at.is_none() || !self.is_foreign() {
+                    self.login = None;
+                }
                 self.useful(at);
-                self.login = None;
+            }
+            // A token that should have been valid was refused, and others have used up the login limit.
+            Outcome::LoginLimited(reason, failure) if reason == LoginReason::Forced || self.is_foreign() => {
+                self.login_failed(TroubleKind::ForeignLogin, failure, at);
+            }
+            Outcome::LoginLimited(_, failure) => {
+                fail(&mut self.transport, TroubleKind::Throttled, failure, at);
             }
             Outcome::Answered => self.transport = None,
             Outcome::Failed { kind, failure, route, read } => {
@@ -135,12 +154,7 @@ impl Contact {
                 }
                 fail(&mut self.transport, kind, failure, at);
             }
-            Outcome::LoginRefused(kind, failure) => {
-                if kind == TroubleKind::Credential {
-                    self.transport = None;
-                }
-                fail(&mut self.login, kind, failure, at);
-            }
+            Outcome::LoginRefused(kind, failure) => self.login_failed(kind, failure, at),
             Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
                 self.errors.remove(&route);
@@ -183,6 +197,13 @@ impl Contact {
     /// Returns whether the last login was refused because of the username or the password.
     pub fn is_credential_refused(&self) -> bool {
         self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::Credential)
+    }
+
+    /// Returns whether another program may end the token that a forced login has just brought: the next calls should
+    /// find that out soon.
+    pub(crate) fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
+        // A login of the future is from before the clock was set back.
+        self.forced_at.is_some_and(|forced| (at - forced).abs() < CONTESTED_FOR)
     }
 
     /// Returns the abilities that the token lacks, over all routes, as one trouble.
@@ -241,9 +262,22 @@ impl Contact {
         self.refused_reads.retain(|route, _| self.scopes.contains_key(route));
     }
 
+    /// Records that a login failed, or was not made, and why. The marketplace has answered all the same.
+    fn login_failed(&mut self, kind: TroubleKind, failure: Failure, at: DateTime<Utc>) {
+        (self.transport, self.forced_at) = (None, None);
+        fail(&mut self.login, kind, failure, at);
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::ForeignLogin)
+    }
+
     fn useful(&mut self, at: DateTime<Utc>) {
         self.answered_at = Some(at);
         self.transport = None;
+        if self.is_foreign() && self.forced_at.is_some_and(|forced| at - forced >= TOKEN_LIVES_ON) {
+            self.login = None;
+        }
     }
 }
 
@@ -310,7 +344,8 @@ mod tests {
         // A refused login: the marketplace is reachable, and answers to the current token do not clear the trouble.
         check(vec![(1, failed(Unreachable)), (2, refused())], &[(Credential, 2, 1)], None);
         check(vec![(1, refused()), (2, Outcome::Useful(ORDERS))], &[(Credential, 1, 1)], Some(2));
-        check(vec![(1, refused()), (2, Outcome::LoginAccepted)], &[], Some(2));
+        check(vec![(1, refused()), (2, Outcome::LoginAccepted(LoginReason::Renewal))], &[], Some(2));
+        check(vec![(1, refused()), (2, Outcome::LoginAccepted(LoginReason::Forced))], &[], Some(2));
         let foreign = Outcome::LoginRefused(ForeignLogin, Failure::default());
         check(vec![(1, foreign), (2, Outcome::Useful(ORDERS))], &[(ForeignLogin, 1, 1)], Some(2));
         // An ability counts as present again when the same route accepts a call, not when another does.
@@ -321,6 +356,64 @@ mod tests {
         let both = |last| vec![(1, missing(&["a"])), (2, lacking(PRICES, last)), (3, Outcome::Useful(STOCK))];
         check(both(&["a"]), &[], Some(3));
         check(both(&["a", "b"]), &[(Scope, 2, 1)], Some(3));
+    }
+
+    // withstands: F082
+    #[test]
+    fn another_program_is_named_until_a_token_of_ours_lives_on_or_a_login_of_our_own_accord_is_accepted() {
+        use LoginReason::{First, Forced, Renewal};
+        use TroubleKind::{ForeignLogin, Throttled};
+        let accepted = Outcome::LoginAccepted;
+        let limited = |reason| Outcome::LoginLimited(reason, Failure::default());
+        let named = || Outcome::LoginRefused(ForeignLogin, Failure::default());
+        let useful = || Outcome::Useful(ORDERS);
+        let foreign = |times| [(ForeignLogin, 1, times)];
+        // A single token that ended, and a limit that no dead token of ours has met, name nobody.
+        check(vec![(1, Outcome::Answered), (2, accepted(Forced)), (3, useful())], &[], Some(3));
+        for reason in [First, Renewal] {
+            check(vec![(1, limited(reason))], &[(Throttled, 1, 1)], None);
+            check(vec![(1, limited(reason)), (2, accepted(reason))], &[], Some(2));
+        }
+        // Others have used up the logins while our token was dead.
+        check(vec![(1, limited(Forced))], &foreign(1), None);
+        check(vec![(1, limited(Forced)), (41, limited(Forced))], &foreign(2), None);
+        check(vec![(1, limited(Forced)), (41, limited(Renewal))], &foreign(2), None);
+        // A login every 5 s: whatever is accepted between, the trouble is one.
+        let fought = vec![
+            (1, limited(Forced)),
+            (41, accepted(Forced)),
+            (46, Outcome::Answered),
+            (46, named()),
+            (47, accepted(Forced)),
+            (52, useful()),
+            (57, named()),
+        ];
+        check(fought, &foreign(3), Some(52));
+        // It ends with the proof that nobody ends our tokens any more.
+        let forced = |last: i64| vec![(1, named()), (2, accepted(Forced)), (last, useful())];
+        check(forced(46), &foreign(1), Some(46));
+        check(forced(47), &[], Some(47));
+        for reason in [First, Renewal] {
+            check(vec![(1, named()), (2, accepted(reason))], &[], Some(2));
+        }
+        // Without a login since, a useful answer is to a call from before.
+        check(vec![(1, accepted(Forced)), (2, named()), (99, useful())], &[(ForeignLogin, 2, 1)], Some(99));
+    }
+
+    #[test]
+    fn a_token_is_contested_for_two_minutes_after_a_forced_login() {
+        for (outcome, second, expected) in [
+            (Outcome::LoginAccepted(LoginReason::Forced), 1, true),
+            (Outcome::LoginAccepted(LoginReason::Forced), 120, true),
+            (Outcome::LoginAccepted(LoginReason::Forced), 121, false),
+            (Outcome::LoginAccepted(LoginReason::Forced), -7_200, false),
+            (Outcome::LoginAccepted(LoginReason::Renewal), 1, false),
+            (Outcome::LoginLimited(LoginReason::Forced, Failure::default()), 1, false),
+        ] {
+            let mut contact = Contact::default();
+            contact.note(outcome.clone(), at(1));
+            assert_eq!(contact.is_token_contested(at(second)), expected, "{outcome:?} {second}");
+        }
     }
 
     // withstands: F094

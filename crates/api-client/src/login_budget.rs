@@ -20,6 +20,21 @@ const LOGINS_A_MINUTE: usize = 4;
 /// The most logins forced by 401s within [`FORCED_WINDOW`].
 const FORCED_LOGINS: usize = 2;
 pub(crate) const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
+/// Two tokens that end within this time are another program's doing: longer than the login limit's minute, which may
+/// keep that program out between two of its logins. A single one may be a person's test of the password, or the start of
+/// another installation.
+const NAMED_WINDOW: TimeDelta = TimeDelta::minutes(3);
+
+/// A login that a 401 forces: whether it is made, and what it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ForcedLogin {
+    /// It is made.
+    Usual,
+    /// It is made, and another program is named.
+    Named,
+    /// It is not made: another program would end its token too.
+    Refused,
+}
 
 /// Returns the logins that count: not those without a connection, nor those "in the future", which a wrong clock
 /// recorded.
@@ -53,9 +68,13 @@ pub(crate) fn forced(logins: &[PastLogin], now: DateTime<Utc>) -> Vec<DateTime<U
     logins[since..].iter().filter(is_forced).map(|(at, _)| *at).collect()
 }
 
-/// Returns true if no further login may be forced by a 401 now.
-pub(crate) fn is_forced_too_often(forced: &[DateTime<Utc>]) -> bool {
-    forced.len() >= FORCED_LOGINS
+/// Judges the login that a 401 forces now, by those that 401s have forced within the last hour, sorted by time.
+pub(crate) fn judge_forced(forced: &[DateTime<Utc>], now: DateTime<Utc>) -> ForcedLogin {
+    match forced.last() {
+        Some(_) if forced.len() >= FORCED_LOGINS => ForcedLogin::Refused,
+        Some(last) if now - *last <= NAMED_WINDOW => ForcedLogin::Named,
+        _ => ForcedLogin::Usual,
+    }
 }
 
 #[cfg(test)]
@@ -86,6 +105,29 @@ mod tests {
             ),
         ] {
             assert_eq!(allowed_at(logins(past), at(0)), expected.map(at), "{why}");
+        }
+    }
+
+    // withstands: F082
+    #[test]
+    fn a_second_token_that_ends_within_minutes_names_another_program_and_a_third_is_not_fought_for() {
+        use ForcedLogin::{Named, Refused, Usual};
+        for (past, expected, why) in [
+            (&[][..], Usual, "one token may end beside us"),
+            (&[(-5, "401")], Named, "two within seconds"),
+            (&[(-70, "401")], Named, "the login limit kept the other program out for a minute"),
+            (&[(-180, "401")], Named, "just within the window"),
+            (&[(-181, "401")], Usual, "two single ones"),
+            (&[(-5, "renewal")], Usual, "a renewal is ours"),
+            (&[(-5, ATTEMPT)], Usual, "a login that failed ended nobody's token"),
+            (&[(-5, "first")], Usual, "another credential, or the first start"),
+            (&[(-9, "401"), (-5, "first")], Usual, "another credential since"),
+            (&[(-3_000, "401"), (-5, "401")], Refused, "the third within an hour"),
+            (&[(-3_000, "401"), (-2_000, "401")], Refused, "however slow"),
+            (&[(-3_601, "401"), (-5, "401")], Named, "the hour of the first is over"),
+        ] {
+            let forced = forced(&logins(past), at(0));
+            assert_eq!(judge_forced(&forced, at(0)), expected, "{why}");
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use espelho_model::Clock;
-use reqwest::header::DATE;
+use reqwest::header::{DATE, RETRY_AFTER};
 
-use crate::{Error, Http, client::parse_base};
+use crate::{Error, Http, client::parse_base, retry_after};
 
 /// The public route that the probe calls ("Enums" of the document). It needs no token and counts against no token's
 /// budget.
@@ -22,6 +22,8 @@ pub struct Reachability {
     pub status: u16,
     /// The server's clock in the middle of that time, to the second.
     pub date: Option<DateTime<Utc>>,
+    /// How long a 429 asks to wait.
+    pub wait: Option<Duration>,
 }
 
 /// Calls a public route once.
@@ -50,5 +52,8 @@ pub async fn probe(base_url: &str, http: &Http, clock: &dyn Clock) -> Result<Rea
     let date = response.headers().get(DATE).and_then(|value| value.to_str().ok());
     let date = date.and_then(|text| httpdate::parse_http_date(text).ok()).map(DateTime::<Utc>::from);
     let took = clock.monotonic().saturating_sub(begun);
-    Ok(Reachability { took, status: response.status().as_u16(), date })
+    let (status, now) = (response.status().as_u16(), date.unwrap_or_else(|| clock.now()));
+    let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let wait = (status == 429).then(|| retry_after::after_429(wait, now));
+    Ok(Reachability { took, status, date, wait })
 }

@@ -2,7 +2,8 @@
 //!
 //! Each login ends the previous token (API document, "Authentication" 3), so the token is a shared resource. It is
 //! kept in the [`TokenStore`] and written there before use, and after a 401 the token store is read again before a
-//! login. Two logins forced by 401s within an hour mean that another program uses the credential.
+//! login. A second login forced by a 401 within minutes means that another program uses the credential: it is named. A
+//! third within an hour is not made.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +21,7 @@ use crate::{
     contact::{self, TroubleKind},
     error::{BoxedError, Class, Error, Refusal},
     limit::BoxFuture,
-    login_budget::{self, ATTEMPT, FORCED_WINDOW, LIMIT_WINDOW, UNSENT},
+    login_budget::{self, ATTEMPT, FORCED_WINDOW, ForcedLogin, LIMIT_WINDOW, UNSENT},
     retry::Attempts,
 };
 pub use crate::{login_budget::PastLogin, login_reason::LoginReason};
@@ -68,7 +69,7 @@ pub(crate) struct Issued {
 
 /// Makes the call that issues a token.
 pub(crate) trait Login: Send + Sync {
-    fn login(&self) -> BoxFuture<'_, Result<Issued, Error>>;
+    fn login(&self, reason: LoginReason) -> BoxFuture<'_, Result<Issued, Error>>;
 
     /// Resolves when a login that waits must be cancelled.
     fn closing(&self) -> BoxFuture<'_, ()>;
@@ -247,7 +248,7 @@ impl TokenKeeper {
             let at = self.clock.now();
             self.token_store.record_login(at, ATTEMPT).await.map_err(unwritten)?;
             tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
-            let error = match self.login.login().await {
+            let error = match self.login.login(reason).await {
                 Ok(issued) => {
                     self.token_store.record_login(at, reason.as_str()).await.map_err(unwritten)?;
                     self.metrics.login(LoginCount::of(reason));
@@ -281,21 +282,26 @@ impl TokenKeeper {
         }
     }
 
+    /// Names another program that ends our tokens, and refuses a login that would only fight it.
     async fn check_foreign_login(&self, reason: LoginReason) -> Result<(), Error> {
         if reason != LoginReason::Forced {
             return Ok(());
         }
         let now = self.clock.now();
         let forced = login_budget::forced(&self.logins_since(FORCED_WINDOW, now).await?, now);
-        if login_budget::is_forced_too_often(&forced) {
-            self.metrics.login(LoginCount::Foreign);
-            let error = Error::ForeignLogin { username: self.username.clone(), times: forced.len() + 1 };
-            let refused =
-                contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::Failure::of(&error));
-            self.metrics.contact(Some(refused), self.clock.now());
-            return Err(error);
+        let judged = login_budget::judge_forced(&forced, now);
+        if judged == ForcedLogin::Usual {
+            return Ok(());
         }
-        Ok(())
+        let error = Error::ForeignLogin { username: self.username.clone(), times: forced.len() + 1 };
+        let named = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::Failure::of(&error));
+        self.metrics.contact(Some(named), now);
+        if judged == ForcedLogin::Named {
+            tracing::warn!(username = self.username, "another program ends our tokens; logging in once more");
+            return Ok(());
+        }
+        self.metrics.login(LoginCount::Foreign);
+        Err(error)
     }
 
     async fn wait_for_login_budget(&self) -> Result<(), Error> {

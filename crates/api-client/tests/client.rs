@@ -7,6 +7,7 @@ mod support;
 use chrono::TimeDelta;
 use espelho_api_client::{
     Class, Error,
+    contact::TroubleKind,
     token::{TokenRecord, TokenStore as _},
 };
 use espelho_model::{Clock as _, OrderNumber, ProductId};
@@ -155,14 +156,35 @@ async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
     let bench = bench(Vec::new()).await;
     bench.order().await.unwrap();
     let refused = || http("401 Unauthorized", "", "{}");
-    for _ in 0..2 {
+    let named = || bench.client.metrics().counted().contact.credential().map(|trouble| trouble.kind);
+    for expected in [None, Some(TroubleKind::ForeignLogin)] {
         bench.script.answers.lock().unwrap().push_back(refused());
         bench.order().await.unwrap();
+        assert_eq!(named(), expected);
     }
     bench.script.answers.lock().unwrap().push_back(refused());
     let error = bench.order().await.unwrap_err();
     assert!(matches!(error, Error::ForeignLogin { times: 3, .. }), "{error}");
     assert_eq!(bench.client.stats().logins, 3);
+}
+
+// withstands: F082
+#[tokio::test]
+async fn logins_that_others_have_used_up_while_our_token_is_ended_name_another_program() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    bench.script.answers.lock().unwrap().push_back(http("401 Unauthorized", "", "{}"));
+    let limited =
+        http("429 Too Many Requests", "Retry-After: 41\r\n", r#"{"message_code":"TOO_MANY_REQUESTS"}"#);
+    bench.script.login_faults.lock().unwrap().push_back(limited);
+    bench.order().await.unwrap();
+    assert_eq!(bench.waits(), [41], "the login is made as soon as it may be");
+    let contact = || bench.client.metrics().counted().contact;
+    assert_eq!(contact().credential().map(|trouble| trouble.kind), Some(TroubleKind::ForeignLogin));
+    assert_eq!(contact().transport(), None, "one cause is one trouble");
+    *bench.clock.now.lock().unwrap() += TimeDelta::seconds(46);
+    bench.order().await.unwrap();
+    assert_eq!(contact().credential(), None, "nobody has ended the new token");
 }
 
 // proves: AUT-009

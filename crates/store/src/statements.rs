@@ -511,6 +511,7 @@ pub fn statements_of(store: &Store) -> [Vec<String>; 2] {
     let mut statements: Vec<String> = PLAIN.iter().map(|&sql| sql.to_owned()).collect();
     statements.extend(blanking::TOLD.as_flattened().iter().map(|&sql| sql.to_owned()));
     statements.extend(WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).map(with_key));
+    statements.extend(intents::release::STATES.iter().map(with_key));
     statements.extend(erasures::reads().map(|head| with_key(&head)));
     statements.extend(INSERTS.iter().flat_map(|insert| [1, 2].map(|rows| insert.sql(rows, places))));
     for mirror in MIRRORS {

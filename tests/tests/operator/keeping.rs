@@ -200,13 +200,13 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
     shop.take_calls();
     let shown = installation.run_in_portuguese(&["doctor"]).await.expect(0);
     for words in [
-        "✓ GREEN configuração",
-        "✓ GREEN banco de dados",
-        "✓ GREEN gravação no banco",
-        "✓ GREEN serviço",
-        "✓ GREEN loja-1: posse da loja: o serviço",
-        "✓ GREEN loja-1: credencial: o token funciona, testado agora; a loja é Loja",
-        "– UNKNOWN loja-1: senha: não testada",
+        "✓ VERDE configuração",
+        "✓ VERDE banco de dados",
+        "✓ VERDE gravação no banco",
+        "✓ VERDE serviço",
+        "✓ VERDE loja-1: posse da loja: o serviço",
+        "✓ VERDE loja-1: credencial: o token funciona, testado agora; a loja é Loja",
+        "– DESCONHECIDO loja-1: senha: não testada",
         "    → espelho doctor --login",
     ] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
@@ -219,5 +219,5 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
         (call.path == LOGIN || call.path.contains("session")).then(refused)
     });
     let refused = installation.run_in_portuguese(&["doctor"]).await.expect(4);
-    assert!(refused.stdout.contains("✗ RED loja-1: credencial: credential_refused"), "{refused}");
+    assert!(refused.stdout.contains("✗ VERMELHO loja-1: credencial: credential_refused"), "{refused}");
 }

@@ -91,6 +91,12 @@ async fn plan_apply_says_by_its_exit_code_what_is_left(kind: Kind) {
     erp.set_stock(&goods[2], "-4").await;
     let failed = erp.installation.run_in_portuguese(&["plan", "--apply"]).await.expect(3);
     assert!(failed.stdout.contains("1 com erro"), "{}", failed.stdout);
+    // Rows that wait for a person are no reason to say that nothing waits.
+    let left = erp.installation.run_in_portuguese(&["plan"]).await.expect(0).stdout;
+    for words in ["1 registro com falha: espelho explain stock ", "1 registro retido por uma proteção: "] {
+        assert!(left.contains(words), "no {words:?} in\n{left}");
+    }
+    assert!(!left.contains("nenhum registro do ERP espera"), "{left}");
     assert_eq!(erp.stock_of(&goods[0]).await, 4);
 }
 

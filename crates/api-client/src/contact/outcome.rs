@@ -8,6 +8,7 @@ use super::TroubleKind;
 use crate::{
     ApiRequest,
     error::{Documented, Error, presentable},
+    login_reason::LoginReason,
     route::Route,
 };
 
@@ -50,9 +51,12 @@ pub enum Outcome {
     },
     /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
     MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
-    /// A login returned a token.
-    LoginAccepted,
-    /// A login was refused, or blocked ([`TroubleKind::ForeignLogin`]).
+    /// A login returned a token. The reason tells what that proves: another program may end it like the one before.
+    LoginAccepted(LoginReason),
+    /// The marketplace's login limit is used up (429; API document, "Authentication" 7: 5 a minute for each address and
+    /// username). The client makes four a minute at most, so others log in with this username.
+    LoginLimited(LoginReason, Failure),
+    /// A login was refused, or another program is named that ends our tokens ([`TroubleKind::ForeignLogin`]).
     LoginRefused(TroubleKind, Failure),
 }
 
@@ -92,9 +96,16 @@ impl Outcome {
     }
 
     /// Returns the outcome of a login; `None` if no login was sent.
-    pub(crate) fn of_login<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
+    pub(crate) fn of_login<T>(
+        request: &ApiRequest,
+        result: &Result<T, Error>,
+        reason: LoginReason,
+    ) -> Option<Self> {
         let error = match result {
-            Ok(_) => return Some(Self::LoginAccepted),
+            Ok(_) => return Some(Self::LoginAccepted(reason)),
+            Err(Error::LoginFailed { source, .. }) if source.is_too_many() => {
+                return Some(Self::LoginLimited(reason, Failure::of(source)));
+            }
             Err(Error::LoginFailed { source, .. }) => source,
             Err(error @ Error::LoginRefused { .. }) => {
                 return Some(Self::LoginRefused(TroubleKind::Credential, Failure::of(error)));
@@ -105,7 +116,9 @@ impl Outcome {
             // Without a token nothing works, whatever the reason of the refusal.
             Self::Useful(_) | Self::Answered | Self::MissingAbilities(..) => TroubleKind::Errors,
             Self::Failed { kind, .. } => kind,
-            other @ (Self::LoginAccepted | Self::LoginRefused(..)) => return Some(other),
+            other @ (Self::LoginAccepted(_) | Self::LoginLimited(..) | Self::LoginRefused(..)) => {
+                return Some(other);
+            }
         };
         Some(Self::Failed { kind, failure: Failure::of(error), route: None, read: None })
     }
@@ -157,20 +170,38 @@ mod tests {
     // withstands: F094
     #[test]
     fn a_login_that_fails_is_no_routes_trouble() {
-        let request = ApiRequest::post("/api/integration/auth", &[]);
-        let source = Error::Refused {
-            request: request.describe(),
-            read: false,
-            status: 503,
-            refusal: Box::default(),
-            after: None,
-        };
-        let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });
-        let outcome = Outcome::of_login(&request, &failed).unwrap();
+        let outcome = refused_login(503, LoginReason::First).unwrap();
         assert!(
             matches!(outcome, Outcome::Failed { kind: TroubleKind::Errors, route: None, .. }),
             "{outcome:?}"
         );
+    }
+
+    // withstands: F082
+    #[test]
+    fn a_login_that_the_limit_refuses_keeps_its_reason() {
+        for reason in [LoginReason::First, LoginReason::Renewal, LoginReason::Forced] {
+            let outcome = refused_login(429, reason);
+            assert!(
+                matches!(&outcome, Some(Outcome::LoginLimited(of, failure))
+                    if *of == reason && failure.symptom == Symptom::Status(429)),
+                "{outcome:?}"
+            );
+        }
+    }
+
+    /// Returns the outcome of a login that is refused with this status.
+    fn refused_login(status: u16, reason: LoginReason) -> Option<Outcome> {
+        let request = ApiRequest::post("/api/integration/auth", &[]);
+        let source = Error::Refused {
+            request: request.describe(),
+            read: false,
+            status,
+            refusal: Box::default(),
+            after: None,
+        };
+        let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });
+        Outcome::of_login(&request, &failed, reason)
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::{
     ApiRequest, contact,
     error::{Error, conceal},
     limit::BoxFuture,
+    login_reason::LoginReason,
     send::{Answer, Transport},
     token::{Issued, Login, TokenRecord},
     wire::{
@@ -64,8 +65,8 @@ fn login_request(username: &str, password: &SecretString, webhook: Option<&Webho
 }
 
 impl Login for Credential {
-    fn login(&self) -> BoxFuture<'_, Result<Issued, Error>> {
-        Box::pin(self.log_in())
+    fn login(&self, reason: LoginReason) -> BoxFuture<'_, Result<Issued, Error>> {
+        Box::pin(self.log_in(reason))
     }
 
     fn closing(&self) -> BoxFuture<'_, ()> {
@@ -74,14 +75,15 @@ impl Login for Credential {
 }
 
 impl Credential {
-    async fn log_in(&self) -> Result<Issued, Error> {
+    async fn log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
         let request = login_request(&self.username, &self.password, self.webhook.as_ref());
         self.transport.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = self.transport.once(&request, None, None, None).await;
         let issued =
             answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
         let issued = issued.map_err(|error| self.named(error));
-        self.transport.metrics.contact(contact::Outcome::of_login(&request, &issued), self.clock.now());
+        let outcome = contact::Outcome::of_login(&request, &issued, reason);
+        self.transport.metrics.contact(outcome, self.clock.now());
         issued
     }
 

@@ -11,8 +11,8 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    Clock, StoreKey,
-    text::{Language, Locale},
+    Clock, StoreKey, text,
+    text::{Arg, Language, Locale},
 };
 use espelho_store::{AlarmRow, PeerAlarm, ServiceInstance, Store};
 use espelho_sync_engine::{
@@ -159,8 +159,7 @@ impl Keeper {
             started_at: self.live.started_at,
             state: state.as_str().to_owned(),
         };
-        let row = |alarm| shown::row(alarm, self.machine.as_deref(), self.locale);
-        (service, alarms.iter().map(row).collect())
+        (service, alarms.iter().map(|alarm| shown::row(alarm, self.locale)).collect())
     }
 
     /// Records the sentences that the views show when no service runs.
@@ -171,29 +170,33 @@ impl Keeper {
     }
 }
 
-/// Tells the alarms about this machine from those that another one on the same database finds about itself.
+/// Tells the alarms about this machine from those that another one on the same database finds about itself. Their words
+/// name the machine here, before any surface shows them, so that all show the same sentence.
 fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
+    let Some(machine) = machine else { return verdict };
     let own = verdict.alarms.iter_mut().filter(|alarm| alarm.code.is_about_machine());
     for alarm in own {
-        match (machine, alarm.code) {
+        match alarm.code {
             // Each machine has channels of its own, of the same names.
-            (Some(machine), Code::NoticeFailed) => alarm.cause = format!("{}@{machine}", alarm.cause),
-            (Some(machine), _) if alarm.cause.is_empty() => machine.clone_into(&mut alarm.cause),
+            Code::NoticeFailed => alarm.cause = format!("{}@{machine}", alarm.cause),
+            _ if alarm.cause.is_empty() => machine.clone_into(&mut alarm.cause),
             _ => (),
         }
+        let (said, next) = (alarm.text.clone(), Arg::Next(Box::new(alarm.text.clone())));
+        alarm.text = text!("alarm-of-machine", machine = machine, said = said, next = next);
     }
     verdict
 }
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::text::Text;
     use espelho_sync_engine::plan::alarms::{Alarm, Severity};
 
     use super::*;
 
     #[test]
-    fn what_is_about_a_machine_is_another_cause_on_each() {
+    fn what_is_about_a_machine_is_another_cause_on_each_and_names_it_on_every_surface() {
+        let locale = Locale::default();
         for (code, cause, machine, expected) in [
             (Code::ClockWrong, "", Some("hub-1"), "hub-1"),
             (Code::ClockWrong, "", None, ""),
@@ -213,11 +216,18 @@ mod tests {
                 since: None,
                 detail: String::new(),
                 row: None,
-                text: Text::new("x"),
+                text: text!("alarm-clock-behind", span = Arg::Seconds(90)),
             };
+            let (said, next) = (alarm.text.message(locale), alarm.text.next(locale));
             let verdict = Verdict { state: State::Warning, alarms: vec![alarm], unproved: Vec::new() };
             let verdict = of_machine(verdict, machine);
             assert_eq!(verdict.alarms[0].cause, expected, "{code} {machine:?}");
+            let named = machine.filter(|_| code.is_about_machine());
+            let said = named.map_or_else(|| said.clone(), |machine| format!("Máquina {machine}: {said}"));
+            let (shown, recorded) =
+                (ShownAlarm::of(&verdict.alarms[0], locale), shown::row(&verdict.alarms[0], locale));
+            assert_eq!((&shown.text, Some(&shown.next)), (&said, next.as_ref()), "{code} {machine:?}");
+            assert_eq!((recorded.text, recorded.next), (shown.text, shown.next));
         }
     }
 }

@@ -167,17 +167,13 @@ fn machine_of(instance: &str) -> &str {
     instance.rsplit_once(" on ").map_or(instance, |(_, machine)| machine.trim_end_matches(')'))
 }
 
-/// Returns an alarm as a row of `v_alarms`. What is about this machine names it where others read it.
-pub(super) fn row(alarm: &Alarm, machine: Option<&str>, locale: Locale) -> AlarmRow {
-    let mut shown = ShownAlarm::of(alarm, locale);
-    if let Some(machine) = machine.filter(|_| alarm.code.is_about_machine()) {
-        let said = alarm.text.clone();
-        shown.text = text!("alarm-of-machine", machine = machine, said = said).message(locale);
-    }
+/// Returns an alarm as a row of `v_alarms`.
+pub(super) fn row(alarm: &Alarm, locale: Locale) -> AlarmRow {
+    let shown = ShownAlarm::of(alarm, locale);
     AlarmRow {
         store: shown.store,
         code: shown.code,
-        cause: alarm.cause.clone(),
+        cause: shown.cause,
         severity: shown.severity,
         count: shown.count,
         since: shown.since,
@@ -258,32 +254,6 @@ mod tests {
             assert!(shown.next.ends_with("espelho status --lang pt-BR"), "{}", shown.next);
             let same = recorded(&found);
             assert_eq!((same.text, same.next), (found.alarm.text, found.alarm.next));
-        }
-    }
-
-    #[test]
-    fn what_is_recorded_about_a_machine_names_it_where_machines_share_a_database() {
-        let alarm = |code, text| Alarm {
-            code,
-            severity: Severity::Failing,
-            store: None,
-            cause: String::new(),
-            count: 1,
-            since: None,
-            detail: String::new(),
-            row: None,
-            text,
-        };
-        let clock = text!("alarm-clock-behind", span = text::Arg::Seconds(90));
-        let late = text!("alarm-late-complete", store = "a", span = text::Arg::Seconds(90));
-        for (alarm, machine, is_named) in [
-            (alarm(Code::ClockWrong, clock.clone()), Some("hub-2"), true),
-            (alarm(Code::ClockWrong, clock), None, false),
-            (alarm(Code::Late, late), Some("hub-2"), false),
-        ] {
-            let row = row(&alarm, machine, Locale::default());
-            assert_eq!(row.text.starts_with("Máquina hub-2: "), is_named, "{}", row.text);
-            assert!(row.text.ends_with(&alarm.text.message(Locale::default())), "{}", row.text);
         }
     }
 }

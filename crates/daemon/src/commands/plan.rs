@@ -1,14 +1,16 @@
 //! `espelho plan`: shows what would be sent now; `--apply` sends it.
 
 mod telling;
+mod words;
 
 use std::{sync::Arc, time::Duration};
 
 use espelho_model::{
     push::PushState,
     text,
-    text::{Arg, Locale, Text},
+    text::{Arg, Locale},
 };
+use espelho_store::SeenRow;
 use espelho_sync_engine::{
     Problem, Silent,
     push::{NoopListener, PlannedCall, Pusher, preview},
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use self::telling::Telling;
+use self::{telling::Telling, words::Counts};
 use super::{
     load,
     reading::{Reading, named},
@@ -35,8 +37,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The interval between two progress checks.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// A store and its planned calls.
-type Planned = (StoreConfig, Vec<PlannedCall>);
+/// A store, its planned calls, and its rows that wait for a person.
+struct Planned {
+    config: StoreConfig,
+    calls: Vec<PlannedCall>,
+    troubled: Vec<SeenRow>,
+}
 
 pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     let reading = match Reading::open(cli).await {
@@ -47,10 +53,18 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
         Ok(keys) => keys,
         Err(problem) => return say(&problem, cli),
     };
+    let troubled = match reading.store.releases().troubled_rows().await {
+        Ok(rows) => rows,
+        Err(error) => return say(&Problem::from_store(&error), cli),
+    };
     let (mut shown, mut is_settled): (Vec<Planned>, Vec<bool>) = (Vec::new(), Vec::new());
     for config in reading.configuration.stores.iter().filter(|config| keys.contains(&config.key)) {
         match preview(&reading.store, &config.key, &config.push).await {
-            Ok(calls) => shown.push((config.clone(), calls)),
+            Ok(calls) => {
+                let is_its = |row: &&SeenRow| row.store == config.key.as_str();
+                let troubled = troubled.iter().filter(is_its).cloned().collect();
+                shown.push(Planned { config: config.clone(), calls, troubled });
+            }
             Err(error) => return say(&Problem::from_store(&error), cli),
         }
         match reading.store.journal().open_effects(&config.key).await {
@@ -67,55 +81,41 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
         show(&shown, cli);
     }
     // Also if nothing is planned, but an outcome is unknown.
-    let has_work =
-        |(planned, is_settled): (Planned, bool)| (!planned.1.is_empty() || !is_settled).then_some(planned);
+    let has_work = |(planned, is_settled): (Planned, bool)| {
+        (!planned.calls.is_empty() || !is_settled).then_some(planned)
+    };
     let shown: Vec<Planned> = shown.into_iter().zip(is_settled).filter_map(has_work).collect();
     apply_to(cli, &shown).await
 }
 
 fn show(shown: &[Planned], cli: &Cli) {
     if cli.json {
-        let stores: Vec<Value> = shown
-            .iter()
-            .map(|(config, calls)| {
-                let requests: u32 = calls.iter().map(|call| call.requests).sum();
-                json!({ "store": config.key.as_str(), "requests": requests, "seconds": seconds(config, requests),
-                    "calls": calls.iter().map(as_value).collect::<Vec<_>>() })
-            })
-            .collect();
-        println!("{}", json!({ "stores": stores }));
+        println!("{}", json!({ "stores": shown.iter().map(as_value).collect::<Vec<_>>() }));
         return;
     }
-    for (config, calls) in shown {
-        println!("{}", headline(config, calls, cli.locale));
-        for call in calls {
-            println!("  {} {}  {}", call.entity, call.key, call.diff);
-            call.calls.iter().for_each(|line| println!("    {line}"));
-            call.note.iter().for_each(|note| println!("    ({note})"));
+    for planned in shown {
+        println!("{}", headline(planned, cli.locale));
+        for line in words::trouble(planned.config.key.as_str(), &planned.troubled) {
+            println!("  {}", line.message(cli.locale));
+        }
+        for line in planned.calls.iter().flat_map(|call| words::row(call, cli.locale)) {
+            println!("{line}");
         }
     }
 }
 
-fn headline(config: &StoreConfig, calls: &[PlannedCall], locale: Locale) -> String {
-    let requests: u32 = calls.iter().map(|call| call.requests).sum();
+fn headline(planned: &Planned, locale: Locale) -> String {
+    let Planned { config, calls, troubled } = planned;
+    let requests = planned.requests();
     let seconds = Arg::Seconds(i64::from(seconds(config, requests)));
-    let (store, rows) = (config.key.as_str(), calls.len());
     let kept = calls.iter().filter(|call| call.requests == 0).count();
-    headline_text(store, (rows, kept), requests, seconds).message(locale)
+    let counts = Counts { rows: calls.len(), kept, troubled: troubled.len() };
+    words::headline(config.key.as_str(), counts, requests, seconds).message(locale)
 }
 
-/// Says of a store how many rows wait, how many of them are not sent, and what sending the others takes.
-fn headline_text(store: &str, (rows, kept): (usize, usize), requests: u32, seconds: Arg) -> Text {
-    match rows {
-        0 => text!("wishes-plan-nothing", store = store),
-        _ => text!(
-            "wishes-plan-store",
-            store = store,
-            rows = rows,
-            kept = kept,
-            requests = requests,
-            seconds = seconds
-        ),
+impl Planned {
+    fn requests(&self) -> u32 {
+        self.calls.iter().map(|call| call.requests).sum()
     }
 }
 
@@ -123,7 +123,21 @@ fn seconds(config: &StoreConfig, requests: u32) -> u32 {
     (requests * 60).div_ceil(config.requests_per_minute.get())
 }
 
-fn as_value(call: &PlannedCall) -> Value {
+fn as_value(planned: &Planned) -> Value {
+    let (key, requests) = (planned.config.key.as_str(), planned.requests());
+    let count = |state: PushState| planned.troubled.iter().filter(|row| row.state == state).count();
+    json!({
+        "store": key,
+        "requests": requests,
+        "seconds": seconds(&planned.config, requests),
+        "failed": count(PushState::Failed),
+        "held": count(PushState::Held),
+        "doubtful": count(PushState::Doubtful),
+        "calls": planned.calls.iter().map(call_as_value).collect::<Vec<_>>(),
+    })
+}
+
+fn call_as_value(call: &PlannedCall) -> Value {
     let PlannedCall { entity, key, diff, calls, requests, note } = call;
     json!({ "entity": entity, "key": key, "diff": diff, "calls": calls, "requests": requests, "note": note })
 }
@@ -142,7 +156,7 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli),
     };
-    for (config, calls) in planned {
+    for Planned { config, calls, .. } in planned {
         let telling = Telling::new(calls.len(), cli);
         if let Err(problem) = push_one(&shared, config, telling).await {
             shared.store.close().await;
@@ -169,7 +183,7 @@ fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
 /// Prints which planned rows are not done, row by row, and returns the exit code.
 async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Result<u8, espelho_store::Error> {
     let (mut open, mut held, mut failed) = (0, 0, 0);
-    for (config, calls) in planned {
+    for Planned { config, calls, .. } in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();
         for row in
             shared.store.clone().read_in(cli.locale).history().errors(Some(&config.key), 10_000).await?
@@ -180,7 +194,7 @@ async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Resul
         }
     }
     for row in shared.store.releases().troubled_rows().await? {
-        let is_ours = planned.iter().any(|(config, calls)| {
+        let is_ours = planned.iter().any(|Planned { config, calls, .. }| {
             config.key.as_str() == row.store
                 && calls.iter().any(|call| is_of(call, row.intent.as_str(), &row.key))
         });
@@ -235,34 +249,4 @@ async fn push_one(shared: &Shared, config: &StoreConfig, mut telling: Telling) -
     let _ = context.client.limiter().settle().await;
     give_back(config, context.lease).await;
     pushed
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_line_says_what_waits_what_is_sent_and_what_is_not() {
-        for (rows, kept, requests, expected) in [
-            (0, 0, 0, "loja: nada a enviar; nenhum registro do ERP espera"),
-            (1, 0, 3, "loja: 1 registro do ERP espera; 3 chamadas ao marketplace, cerca de 90 s"),
-            (
-                1,
-                1,
-                0,
-                "loja: 1 registro do ERP espera; nenhuma chamada ao marketplace será feita; 1 registro não será enviado, \
-                 pelo motivo entre parênteses",
-            ),
-            (
-                5,
-                2,
-                1,
-                "loja: 5 registros do ERP esperam; 1 chamada ao marketplace, cerca de 90 s; 2 registros não serão \
-                 enviados, pelo motivo entre parênteses",
-            ),
-        ] {
-            let text = headline_text("loja", (rows, kept), requests, Arg::Seconds(90));
-            assert_eq!(text.message(Locale::default()), expected);
-        }
-    }
 }

@@ -9,7 +9,7 @@ use espelho_model::{
     text::Text,
 };
 
-use super::words::encoded;
+use super::words::{encoded, store_address};
 use crate::acts::Deed;
 
 /// The tables that the ERP writes, as `v_errors` names them.
@@ -18,9 +18,10 @@ pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mend {
+    /// The words of a button, or those that lead to a command line.
     pub(super) does: Text,
     pub(super) command: String,
-    /// The page that asks and does it, or shows it.
+    /// The page that asks and does it, or shows it; `None` where only the command line does it.
     pub(super) href: Option<String>,
     /// True if it ends what the group is about.
     pub(super) is_remedy: bool,
@@ -84,7 +85,15 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             vec![shown(text!("page-mend-doctor"), "doctor")]
         }
         "run_failed" => vec![shown(text!("page-mend-resync"), &format!("--resync{of_store}"))],
-        "late" => vec![shown(text!("page-mend-status"), &format!("status{of_store}"))],
+        "late" => {
+            let status = shown(text!("page-mend-status"), &format!("status{of_store}"));
+            vec![match store {
+                Some(store) => {
+                    Mend { does: text!("page-mend-store"), href: Some(store_address(store)), ..status }
+                }
+                None => status,
+            }]
+        }
         "service_stopped" => {
             vec![plain(text!("page-mend-start"), &program::called("sudo systemctl start espelho"))]
         }
@@ -170,6 +179,8 @@ fn plain(does: Text, command: &str) -> Mend {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::{Language, Locale};
+
     use super::*;
 
     #[test]
@@ -183,6 +194,23 @@ mod tests {
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/fila?state=doubtful&store=a"), "one by one");
         let trouble = Trouble { code: "paused", cause: "push", store: None, can_retry: false, row: None };
         assert_eq!(mends(trouble)[0].href.as_deref(), Some("/acao?act=resume"));
+    }
+
+    #[test]
+    fn what_only_the_command_line_does_is_a_label_before_it_and_what_a_page_does_is_a_button() {
+        for code in espelho_sync_engine::plan::alarms::Code::ALL {
+            for (store, can_retry) in [(None, false), (Some("a"), false), (None, true), (Some("a"), true)] {
+                let trouble = Trouble { code: code.as_str(), cause: "x", store, can_retry, row: None };
+                for mend in mends(trouble) {
+                    for locale in Language::ALL.map(Locale::of) {
+                        let label = mend.does.message(locale);
+                        assert_eq!(label.ends_with(':'), mend.href.is_none(), "{code}: {label}");
+                    }
+                }
+            }
+        }
+        let late = Trouble { code: "late", cause: "", store: Some("a"), can_retry: false, row: None };
+        assert_eq!(mends(late)[0].href.as_deref(), Some("/lojas/a"), "the store has a page");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The page of what operators have done, from the record in the database: nothing that it says comes from its address.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -7,7 +9,7 @@ use espelho_model::{
     text,
     text::{Arg, Text, words as catalogue},
 };
-use espelho_store::Action;
+use espelho_store::{Action, NewAction};
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
@@ -19,6 +21,9 @@ use crate::{acts::Deed, decisions::change_in_words, terminal::shown};
 
 /// The rows of a record that are shown.
 const SHOWN: usize = 3;
+
+/// A row of the ERP: its store, and its table and key as in `v_errors`.
+pub(crate) type RowName = [String; 3];
 
 #[derive(Template)]
 #[template(path = "acts.html", whitespace = "minimize")]
@@ -39,8 +44,19 @@ pub(super) fn heading(act: &str) -> Text {
     }
 }
 
-/// Renders what was done, the newest first; `done` is the number of what the reader has just done, as the address says.
-pub(crate) fn acts(actions: &[Action], done: Option<i64>, reader: &Reader) -> Page {
+/// Returns the rows that the page of these acts shows, under all names that a record may mean.
+pub(crate) fn shown_rows(actions: &[Action]) -> BTreeSet<RowName> {
+    actions.iter().flat_map(|action| rows_of(&action.new)).flatten().collect()
+}
+
+/// Renders what was done, the newest first. `states` has the states of [`shown_rows`] now, unless they cannot be read;
+/// `done` is the number of what the reader has just done, as the address says.
+pub(crate) fn acts(
+    actions: &[Action],
+    states: Option<&BTreeMap<RowName, String>>,
+    done: Option<i64>,
+    reader: &Reader,
+) -> Page {
     let words = Words(reader.locale);
     let columns = [
         (text!("page-when"), false),
@@ -68,7 +84,8 @@ pub(crate) fn acts(actions: &[Action], done: Option<i64>, reader: &Reader) -> Pa
             action
                 .after
                 .as_deref()
-                .map_or_else(under_way, |after| Cell::new(outcome(&action.new.act, after, words))),
+                .map_or_else(under_way, |after| Cell::new(outcome(&action.new.act, after, words)))
+                .with_note(states.and_then(|states| states_now(&action.new, states, words))),
         ]
     }));
     let page = Acts {
@@ -117,6 +134,34 @@ pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
     format!("{} {name}{rest}", shown(store))
 }
 
+/// Returns the names that the first lines of a record may mean, for each line the likeliest first; none for an act on
+/// something else than rows of the ERP.
+fn rows_of(act: &NewAction) -> Vec<Vec<RowName>> {
+    match Deed::parse(&act.act) {
+        Some(_) => act.before.lines().take(SHOWN).filter_map(names_of).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Returns the names that a line may mean: a change follows the key after the last colon, and a key may hold one too.
+fn names_of(line: &str) -> Option<Vec<RowName>> {
+    let mut parts = line.splitn(3, ' ');
+    let (store, entity, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let before_change = rest.rsplit_once(": ").map(|(key, _)| key);
+    let keys = [Some(rest), before_change].into_iter().flatten();
+    INTENTS.contains(&entity).then(|| keys.map(|key| [store, entity, key].map(str::to_owned)).collect())
+}
+
+/// Returns the states that the first rows of an act have by now, in the order of the record.
+fn states_now(act: &NewAction, states: &BTreeMap<RowName, String>, words: Words) -> Option<String> {
+    let state = |names: Vec<RowName>| match names.iter().find_map(|name| states.get(name)) {
+        Some(state) => outcome(&act.act, state, words),
+        None => words.say(&text!("page-after-deleted")),
+    };
+    let states: Vec<String> = rows_of(act).into_iter().map(state).collect();
+    (!states.is_empty()).then(|| words.say(&text!("page-after-now", states = states.join(" · "))))
+}
+
 /// Returns the outcome of an act in the reader's words: what was decided, where the rows' state would not say it.
 fn outcome(act: &str, after: &str, words: Words) -> String {
     let until = after.strip_prefix("paused until ").and_then(|time| time.parse::<DateTime<Utc>>().ok());
@@ -137,6 +182,41 @@ mod tests {
     use espelho_model::text::Locale;
 
     use super::*;
+
+    #[test]
+    fn the_rows_of_an_act_say_their_states_of_now() {
+        const SEVERAL: &str = "loja-1 command 8\nloja-1 command 7\nloja-1 command 9\nloja-1 command 8";
+        let states = [
+            (["loja-1", "command", "8"], "done"),
+            (["loja-1", "command", "9"], "ignored"),
+            (["loja-1", "stock", "A: B/1"], "failed"),
+            (["loja-1", "stock", "A/1"], "of a later version"),
+        ];
+        let states = states.map(|(name, state)| (name.map(str::to_owned), state.to_owned()));
+        let states = BTreeMap::from(states);
+        for (act, before, expected) in [
+            ("retry", "loja-1 command 8", Some("agora: feito")),
+            ("retry", SEVERAL, Some("agora: feito · registro excluído · ignorado")),
+            ("happened", "loja-1 command 9", Some("agora: encerrado: aconteceu")),
+            ("release", "loja-1 stock A: B/1: 3 → 4", Some("agora: falhou")),
+            ("release", "loja-1 stock A: B/1", Some("agora: falhou")),
+            ("release", "loja-1 stock A/1: 4", Some("agora: of a later version")),
+            ("release", "loja-1 stock A", Some("agora: registro excluído")),
+            ("release", "", None),
+            ("pause", "loja-1", None),
+            ("replay", "loja-1 7 order.paid", None),
+        ] {
+            let words = Words(Locale::default());
+            let new = NewAction {
+                actor: "ana".into(),
+                act: act.into(),
+                store: String::new(),
+                command: String::new(),
+                before: before.into(),
+            };
+            assert_eq!(states_now(&new, &states, words).as_deref(), expected, "{act} {before}");
+        }
+    }
 
     #[test]
     fn a_record_is_read_in_the_readers_language() {

@@ -84,18 +84,10 @@ fn is_same_cause(one: &ShownAlarm, other: &ShownAlarm) -> bool {
     is_same_code || (is_outage(one) && is_outage(other) && one.cause == other.cause)
 }
 
-/// Tells whether the sentences of a code say themselves since when, or by when: a second age beside it would be read as that
-/// of something else.
+/// Tells whether the time of a code is that of its oldest row or order, which its sentences say: beside the alarm it would
+/// be read as that of the alarm.
 fn says_when(code: &str) -> bool {
-    matches!(
-        code,
-        "service_stopped"
-            | "marketplace_unreachable"
-            | "marketplace_errors"
-            | "throttled"
-            | "late"
-            | "deadline"
-    )
+    matches!(code, "late" | "deadline")
 }
 
 fn count(group: &[&ShownAlarm]) -> u64 {
@@ -318,8 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn a_card_tells_one_age_of_its_cause() {
-        for (code, has_since) in [("late", false), ("deadline", false), ("failed", true), ("held", true)] {
+    fn a_card_tells_since_when_unless_the_time_is_that_of_a_row() {
+        for (code, has_since) in [
+            ("late", false),
+            ("deadline", false),
+            ("failed", true),
+            ("held", true),
+            ("service_stopped", true),
+            ("marketplace_unreachable", true),
+            ("marketplace_errors", true),
+            ("throttled", true),
+        ] {
             let group = shown_groups(vec![alarm(code, "x", Some("loja-1"), 1)]).remove(0);
             assert_eq!(group.since.is_some(), has_since, "{code}");
         }

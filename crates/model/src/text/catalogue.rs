@@ -124,6 +124,7 @@ fn value(arg: &Arg, locale: Locale) -> FluentValue<'_> {
         Arg::Money(amount) => FluentValue::from(format::money(*amount, locale.language)),
         Arg::Quantity(quantity) => FluentValue::from(format::quantity(*quantity, locale.language)),
         Arg::Time(time) => FluentValue::from(format::local(*time, locale)),
+        Arg::TimeOfDay(time) => FluentValue::from(format::time_of_day(*time, locale)),
         Arg::Seconds(seconds) => FluentValue::from(format::span(*seconds)),
         Arg::Text(text) => FluentValue::from(text.message(locale)),
         Arg::Next(text) => FluentValue::from(text.next(locale).unwrap_or_default()),

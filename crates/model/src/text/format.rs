@@ -74,6 +74,15 @@ pub(super) fn local(time: DateTime<Utc>, locale: Locale) -> String {
     local.format(pattern).to_string()
 }
 
+/// Formats a local time of day: `14:05:09`. A part of a second counts as a whole one: what is over then is over.
+pub(super) fn time_of_day(time: DateTime<Utc>, locale: Locale) -> String {
+    let whole = match time.timestamp_subsec_nanos() {
+        0 => Some(time),
+        _ => DateTime::from_timestamp(time.timestamp().saturating_add(1), 0),
+    };
+    whole.unwrap_or(time).with_timezone(&locale.timezone).format("%H:%M:%S").to_string()
+}
+
 pub(super) fn span(seconds: i64) -> String {
     match seconds.max(0) {
         s if s < 120 => format!("{s} s"),

@@ -101,6 +101,8 @@ pub enum Arg {
     Quantity(Decimal),
     /// An instant.
     Time(DateTime<Utc>),
+    /// An instant of today, to the second.
+    TimeOfDay(DateTime<Utc>),
     /// A duration, in seconds.
     Seconds(i64),
     /// Another message, rendered in the same language.

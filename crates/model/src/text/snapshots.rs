@@ -12,6 +12,7 @@ fn sample(name: &str) -> Arg {
         "since" | "until" | "at" | "end" | "time" => {
             Arg::Time("2026-01-31T17:05:00Z".parse().unwrap_or_default())
         }
+        "free_at" => Arg::TimeOfDay("2026-01-31T17:05:09Z".parse().unwrap_or_default()),
         "price" | "floor" => Arg::Money(Decimal::new(4_990, 2)),
         "quantity" | "reserved" | "wanted" | "before" | "after" | "sold" | "delta" | "less" | "percent" => {
             Arg::Quantity(Decimal::new(125, 1))

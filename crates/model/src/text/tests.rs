@@ -154,6 +154,13 @@ fn numbers_and_times_are_written_as_people_write_them() {
     assert_eq!((pt.quantity(amount("47.000")), en.number(99_441)), ("47".into(), "99,441".into()));
     let at = DateTime::parse_from_rfc3339("2026-01-31T02:05:00Z").unwrap().to_utc();
     assert_eq!((pt.time(at), en.time(at)), ("30/01/2026 23:05".into(), "2026-01-30 23:05".into()));
+    for (ended, words) in [("09", "23:05:09"), ("09.001", "23:05:10"), ("59.999", "23:06:00")] {
+        let at = DateTime::parse_from_rfc3339(&format!("2026-01-31T02:05:{ended}Z")).unwrap().to_utc();
+        for locale in BOTH {
+            let said = Text::new("doctor-login-limited").with("free_at", Arg::TimeOfDay(at)).message(locale);
+            assert!(said.contains(words), "{ended}: {said}");
+        }
+    }
     for (seconds, words) in [(-5, "0 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (172_800, "2 d")] {
         assert_eq!(pt.span(seconds), words);
     }

@@ -45,7 +45,7 @@ alarm-unreadable-values = { $count ->
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
     .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
-    .next = make a credential for each program in the seller portal, write the new one into the store's file and run: sudo systemctl reload espelho. To end this alarm without a wait once it is mended: espelho doctor --login
+    .next = find the program that logs in with this username (another ERP, a hub, an old installation) and make a credential for each program in the seller portal; a new one for this store goes into its file, then run: sudo systemctl reload espelho. A program that cannot be found is kept out by another password, in the portal and in the store's file. To end this alarm without a wait once it is mended: espelho doctor --login
 alarm-scope-missing = The credential of store { $store } lacks permissions: { $scopes }.
     .next = add them to the credential in the seller portal; espelho notices by itself
 alarm-not-held = The service does not work on store { $store }: { $why }
@@ -105,10 +105,13 @@ alarm-doubtful = { $count ->
         [one] 1 request of store { $store } without proof of the outcome: { $words }
        *[other] { $count } requests of store { $store } without proof of the outcome; one of them: { $words }
     }
-    .next = { $count ->
-        [one] look in the seller portal
-       *[other] each has its own step: { $see_all }; the one that is named, look up in the seller portal
-    }; if it had no effect: { $retry_one }; if it had: { $ignore_one }
+    .next = { $told ->
+        [no] look what came of it: { $see_one }; if it had no effect: { $retry_one }; if it had: { $ignore_one }
+       *[yes] { $step }
+    }{ $count ->
+        [one] {""}
+       *[other] ; the others have their own steps: { $see_all }
+    }
 alarm-waiting = { $count ->
         [one] 1 row has been waiting for over an hour in store { $store }: { $words }
        *[other] { $count } rows have been waiting for over an hour in store { $store }; one of them: { $words }
@@ -168,8 +171,9 @@ alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }
 alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }
 
-# From another machine on the same database.
+# From one machine, or another, on the same database.
 alarm-of-machine = Machine { $machine }: { $said }
+    .next = { $next }
 alarm-in-brief = Machine { $machine }: { $what } ({ $count }).
     .next = the whole alarm is in the language in which it was recorded: espelho status --lang { $language }
 alarm-in-brief-of-store = Machine { $machine }: { $what }, store { $store } ({ $count }).

@@ -1,5 +1,10 @@
 # espelho doctor. The message says what was seen; `.next` is the next step.
 
+doctor-state-green = GREEN
+doctor-state-unknown = UNKNOWN
+doctor-state-yellow = YELLOW
+doctor-state-red = RED
+
 doctor-check-configuration = configuration
 doctor-check-database = database
 doctor-check-database-write = database writes
@@ -100,6 +105,8 @@ doctor-marketplace-errors = marketplace_errors: { $address } answers { $status }
     .next = { alarm-marketplace-errors.next }
 doctor-marketplace-throttled = throttled: { $address } answers 429, too many requests
     .next = { alarm-throttled.next }
+doctor-marketplace-limited = { $address } has just answered 429, too many requests: it asks to wait until { $free_at }. A single such answer passes by itself; where it lasts, an alarm says so
+    .next = after { $free_at }: espelho doctor
 doctor-marketplace-elsewhere = { $address } sends us elsewhere ({ $status })
     .next = correct base_url in the store's file, then: espelho check
 
@@ -131,10 +138,10 @@ doctor-credential-refused = credential_refused: the marketplace does not accept 
     .next = { alarm-credential-refused.next }
 doctor-credential-foreign = foreign_login: another program uses { $username } and ends our token
     .next = { alarm-foreign-login.next }
-doctor-login-limited = logging in is limited until { $until }: the marketplace accepts 5 a minute. That proves nothing of the password, neither for nor against it
-    .next = wait until { $until } and repeat: espelho doctor
-doctor-login-unanswered = the login of { $at } has no answer yet: the marketplace's limit (5 a minute) may be used up. That proves nothing of the password, neither for nor against it
-    .next = wait until { $until } and repeat: espelho doctor
+doctor-login-limited = no login is possible until { $free_at }: the marketplace accepts 5 a minute for each username and address. That proves nothing of the password, neither for nor against it
+    .next = meanwhile see whether another program logs in with this username (another ERP, a hub, an old installation): it needs a credential of its own from the seller portal, and another password keeps it out. After { $free_at }: { $command }
+doctor-login-unanswered = the login of { $at } has no answer yet: the marketplace's limit (5 a minute for each username and address) may be used up. That proves nothing of the password, neither for nor against it
+    .next = meanwhile see whether another program logs in with this username (another ERP, a hub, an old installation): it needs a credential of its own from the seller portal, and another password keeps it out. After { $free_at }: { $command }
 doctor-credential-failed = could not be proved: { $cause }
     .next = espelho doctor
 

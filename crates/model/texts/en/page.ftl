@@ -53,15 +53,16 @@ page-mend-look = See each one
 page-mend-look-one = See the row
 page-mend-bring-back = Bring back
 page-mend-bring-back-all = Bring all back
-page-mend-webhook-test = Test the webhook
+page-mend-webhook-test = To test the webhook:
 page-mend-resume = Resume
-page-mend-login = Test the password
-page-mend-move = Move the webhook here
-page-mend-doctor = Diagnose
-page-mend-resync = Reconcile now
-page-mend-status = See the store
-page-mend-start = Start the service
-page-mend-clock = Set the clock
+page-mend-login = To test the password:
+page-mend-move = To move the webhook here:
+page-mend-doctor = To diagnose:
+page-mend-resync = To reconcile now:
+page-mend-store = See the store
+page-mend-status = To see the state:
+page-mend-start = To start the service:
+page-mend-clock = To set the clock:
 
 page-alarm-service-stopped = service stopped
 page-alarm-disk-full = disk full
@@ -231,12 +232,12 @@ page-act-ignore = { $count ->
    *[other] Give up { $count } rows?
 }
 page-act-resend = { $count ->
-    [one] Send 1 row again, because the portal shows that it had no effect?
-   *[other] Send { $count } rows again, because the portal shows that they had no effect?
+    [one] Send 1 row again, because you have checked that it had no effect?
+   *[other] Send { $count } rows again, because you have checked that they had no effect?
 }
 page-act-happened = { $count ->
-    [one] End 1 row, because the portal shows that it had its effect?
-   *[other] End { $count } rows, because the portal shows that they had their effect?
+    [one] End 1 row, because you have checked that it had its effect? Nothing more is sent; the command line calls this ignore.
+   *[other] End { $count } rows, because you have checked that they had their effect? Nothing more is sent; the command line calls this ignore.
 }
 page-act-bring-back = { $count ->
     [one] Bring back 1 ignored row?
@@ -245,6 +246,8 @@ page-act-bring-back = { $count ->
 page-after-paused = paused until { $until }
 page-after-happened = settled: it happened
 page-after-resumed = pause ended
+page-after-now = now: { $states }
+page-after-deleted = row deleted
 page-to-decide = To decide
 
 # A product's price and stock, as they are mirrored.

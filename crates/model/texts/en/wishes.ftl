@@ -145,6 +145,19 @@ wishes-no-such-row = no row with this key is failed, held, in doubt or ignored
 
 # espelho plan
 wishes-plan-nothing = { $store }: nothing to send; no row of the ERP waits
+wishes-plan-not-now = { $store }: nothing will be sent now
+wishes-plan-failed = { $rows ->
+    [1] 1 row failed
+   *[other] { $rows } rows failed
+}: { $step }
+wishes-plan-doubtful = { $rows ->
+    [1] 1 row is in doubt
+   *[other] { $rows } rows are in doubt
+}: { $step }
+wishes-plan-held = { $rows ->
+    [1] 1 row is held by a guard
+   *[other] { $rows } rows are held by a guard
+}: { $step }
 wishes-plan-store = { $store }: { $rows ->
     [1] 1 row of the ERP waits
    *[other] { $rows } rows of the ERP wait
@@ -159,6 +172,6 @@ wishes-plan-store = { $store }: { $rows ->
 }
 wishes-plan-waits = { $entity } { $key }: waits: { $reason }
 wishes-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
-wishes-plan-ended = { $open } open, { $held } held, { $failed } failed
+wishes-plan-ended = { $open } open, { $held } held, { $failed } failed, of what was planned
 wishes-retry-only = What was set aside can only be tried again.
     .next = espelho retry ENTITY KEY

@@ -45,7 +45,7 @@ alarm-unreadable-values = { $count ->
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
     .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
-    .next = crie no portal uma credencial para cada programa, escreva a nova no arquivo da loja e rode: sudo systemctl reload espelho. Resolvido, para encerrar este alarme sem esperar: espelho doctor --login
+    .next = ache o programa que entra com este usuário (outro ERP, um hub, uma instalação antiga) e crie no portal uma credencial para cada programa; se a nova é desta loja, escreva-a no arquivo dela e rode: sudo systemctl reload espelho. O programa que ninguém acha fica de fora com uma senha nova, no portal e no arquivo da loja. Resolvido, para encerrar este alarme sem esperar: espelho doctor --login
 alarm-scope-missing = Faltam permissões à credencial da loja { $store }: { $scopes }.
     .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho
 alarm-not-held = O serviço não cuida da loja { $store }: { $why }
@@ -105,10 +105,13 @@ alarm-doubtful = { $count ->
         [1] 1 envio da loja { $store } sem prova do resultado: { $words }
        *[other] { $count } envios da loja { $store } sem prova do resultado; um deles: { $words }
     }
-    .next = { $count ->
-        [1] confira no portal do vendedor
-       *[other] cada um tem o próprio passo: { $see_all }; o que está citado, confira no portal do vendedor
-    }; se não teve efeito: { $retry_one }; se teve: { $ignore_one }
+    .next = { $told ->
+        [no] veja o que aconteceu: { $see_one }; se não teve efeito: { $retry_one }; se teve: { $ignore_one }
+       *[yes] { $step }
+    }{ $count ->
+        [1] {""}
+       *[other] ; os outros têm os próprios passos: { $see_all }
+    }
 alarm-waiting = { $count ->
         [1] 1 registro espera há mais de uma hora na loja { $store }: { $words }
        *[other] { $count } registros esperam há mais de uma hora na loja { $store }; um deles: { $words }
@@ -168,8 +171,9 @@ alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $unti
 alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }
 
-# De outra máquina no mesmo banco.
+# De uma máquina, ou de outra, no mesmo banco.
 alarm-of-machine = Máquina { $machine }: { $said }
+    .next = { $next }
 alarm-in-brief = Máquina { $machine }: { $what } ({ $count }).
     .next = o alarme inteiro está na língua em que foi registrado: espelho status --lang { $language }
 alarm-in-brief-of-store = Máquina { $machine }: { $what }, loja { $store } ({ $count }).

@@ -1,5 +1,10 @@
 # espelho doctor. A mensagem diz o que foi visto; `.next` diz o que fazer.
 
+doctor-state-green = VERDE
+doctor-state-unknown = DESCONHECIDO
+doctor-state-yellow = AMARELO
+doctor-state-red = VERMELHO
+
 doctor-check-configuration = configuração
 doctor-check-database = banco de dados
 doctor-check-database-write = gravação no banco
@@ -100,6 +105,8 @@ doctor-marketplace-errors = marketplace_errors: { $address } responde { $status 
     .next = { alarm-marketplace-errors.next }
 doctor-marketplace-throttled = throttled: { $address } responde 429, chamadas demais
     .next = { alarm-throttled.next }
+doctor-marketplace-limited = { $address } acaba de responder 429, chamadas demais: pede para esperar até { $free_at }. Uma só resposta assim passa sozinha; se durar, um alarme avisa
+    .next = depois de { $free_at }: espelho doctor
 doctor-marketplace-elsewhere = { $address } manda para outro endereço ({ $status })
     .next = corrija base_url no arquivo da loja; depois: espelho check
 
@@ -131,10 +138,10 @@ doctor-credential-refused = credential_refused: o marketplace não aceita { $use
     .next = { alarm-credential-refused.next }
 doctor-credential-foreign = foreign_login: outro programa usa { $username } e derruba o nosso token
     .next = { alarm-foreign-login.next }
-doctor-login-limited = o login está limitado até { $until }: o marketplace aceita 5 por minuto. Isto nada prova sobre a senha, nem a favor nem contra
-    .next = espere até { $until } e repita: espelho doctor
-doctor-login-unanswered = o login de { $at } ainda não teve resposta: o limite do marketplace (5 por minuto) pode estar esgotado. Isto nada prova sobre a senha, nem a favor nem contra
-    .next = espere até { $until } e repita: espelho doctor
+doctor-login-limited = nenhum login é possível até { $free_at }: o marketplace aceita 5 por minuto para cada usuário e endereço. Isto nada prova sobre a senha, nem a favor nem contra
+    .next = enquanto isso, veja se outro programa entra com este usuário (outro ERP, um hub, uma instalação antiga): ele precisa de uma credencial própria, feita no portal do vendedor, e uma senha nova o deixa de fora. Depois de { $free_at }: { $command }
+doctor-login-unanswered = o login de { $at } ainda não teve resposta: o limite do marketplace (5 por minuto para cada usuário e endereço) pode estar esgotado. Isto nada prova sobre a senha, nem a favor nem contra
+    .next = enquanto isso, veja se outro programa entra com este usuário (outro ERP, um hub, uma instalação antiga): ele precisa de uma credencial própria, feita no portal do vendedor, e uma senha nova o deixa de fora. Depois de { $free_at }: { $command }
 doctor-credential-failed = não deu para provar: { $cause }
     .next = espelho doctor
 

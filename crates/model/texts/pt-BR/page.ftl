@@ -56,15 +56,16 @@ page-mend-look = Ver um por um
 page-mend-look-one = Ver o registro
 page-mend-bring-back = Trazer de volta
 page-mend-bring-back-all = Trazer todos de volta
-page-mend-webhook-test = Testar o webhook
+page-mend-webhook-test = Para testar o webhook:
 page-mend-resume = Continuar
-page-mend-login = Testar a senha
-page-mend-move = Trazer o webhook
-page-mend-doctor = Diagnosticar
-page-mend-resync = Conciliar agora
-page-mend-status = Ver a loja
-page-mend-start = Iniciar o serviço
-page-mend-clock = Acertar o relógio
+page-mend-login = Para testar a senha:
+page-mend-move = Para trazer o webhook:
+page-mend-doctor = Para diagnosticar:
+page-mend-resync = Para conciliar agora:
+page-mend-store = Ver a loja
+page-mend-status = Para ver a situação:
+page-mend-start = Para iniciar o serviço:
+page-mend-clock = Para acertar o relógio:
 
 page-alarm-service-stopped = serviço parado
 page-alarm-disk-full = disco cheio
@@ -234,12 +235,12 @@ page-act-ignore = { $count ->
    *[other] Desistir de { $count } registros?
 }
 page-act-resend = { $count ->
-    [1] Enviar de novo 1 registro, porque o portal mostra que não teve efeito?
-   *[other] Enviar de novo { $count } registros, porque o portal mostra que não tiveram efeito?
+    [1] Enviar de novo 1 registro, porque você conferiu que não teve efeito?
+   *[other] Enviar de novo { $count } registros, porque você conferiu que não tiveram efeito?
 }
 page-act-happened = { $count ->
-    [1] Encerrar 1 registro, porque o portal mostra que teve efeito?
-   *[other] Encerrar { $count } registros, porque o portal mostra que tiveram efeito?
+    [1] Encerrar 1 registro, porque você conferiu que teve efeito? Nada mais é enviado; na linha de comando, isto se chama ignore.
+   *[other] Encerrar { $count } registros, porque você conferiu que tiveram efeito? Nada mais é enviado; na linha de comando, isto se chama ignore.
 }
 page-act-bring-back = { $count ->
     [1] Trazer de volta 1 registro ignorado?
@@ -248,6 +249,8 @@ page-act-bring-back = { $count ->
 page-after-paused = em pausa até { $until }
 page-after-happened = encerrado: aconteceu
 page-after-resumed = pausa encerrada
+page-after-now = agora: { $states }
+page-after-deleted = registro excluído
 page-to-decide = Para decidir
 
 # Preço e estoque de um produto, como estão no espelho.

@@ -154,6 +154,19 @@ wishes-no-such-row = nenhum registro com esta chave está com erro, retido, em d
 
 # espelho plan
 wishes-plan-nothing = { $store }: nada a enviar; nenhum registro do ERP espera
+wishes-plan-not-now = { $store }: nada será enviado agora
+wishes-plan-failed = { $rows ->
+    [1] 1 registro com falha
+   *[other] { $rows } registros com falha
+}: { $step }
+wishes-plan-doubtful = { $rows ->
+    [1] 1 registro em dúvida
+   *[other] { $rows } registros em dúvida
+}: { $step }
+wishes-plan-held = { $rows ->
+    [1] 1 registro retido por uma proteção
+   *[other] { $rows } registros retidos por uma proteção
+}: { $step }
 wishes-plan-store = { $store }: { $rows ->
     [1] 1 registro do ERP espera
    *[other] { $rows } registros do ERP esperam
@@ -180,6 +193,6 @@ wishes-plan-ended = { $open ->
 }, { $held ->
     [1] { $held } retido
    *[other] { $held } retidos
-}, { $failed } com erro
+}, { $failed } com erro, do que estava planejado
 wishes-retry-only = O que foi separado só pode ser tentado de novo.
     .next = espelho retry ENTIDADE CHAVE

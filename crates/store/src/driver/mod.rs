@@ -151,6 +151,21 @@ impl Database {
         Ok(rows)
     }
 
+    /// The same for tables that the ERP writes too, within the bounds of [`Self::fetch_erp`].
+    pub(crate) async fn fetch_erp_in(
+        &self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
+        let mut rows = Vec::new();
+        for (sql, values) in in_lists(head, first, keys) {
+            rows.extend(self.fetch_bounded(operation, sql, values).await?);
+        }
+        Ok(rows)
+    }
+
     /// Runs a statement that no transaction may hold, as those that make and drop databases.
     pub(crate) async fn execute_alone(&self, operation: &'static str, sql: String) -> Result<(), Error> {
         let query = sqlx::raw_sql(AssertSqlSafe(sql));

@@ -77,6 +77,12 @@ pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent
     CAST(said AS TEXT) AS said, CAST(NULL AS TEXT) AS mirrored, substr(CAST(data AS TEXT), 1, 2000) AS data \
     FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
+/// The states of rows by their keys: of levels, of prices, of commands.
+pub(crate) const STATES: [&str; 3] = [
+    "SELECT sku || '/' || location_id AS key, state FROM erp_stock WHERE store = $1 AND sku || '/' || location_id",
+    "SELECT sku || '/' || min_quantity AS key, state FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity",
+    "SELECT CAST(id AS TEXT) AS key, state FROM commands WHERE store = $1 AND CAST(id AS TEXT)",
+];
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 
@@ -218,6 +224,26 @@ impl Releases<'_> {
             code: row.optional_foreign_text("error_code")?.unwrap_or_default(),
             updated_at: comparable_time(&row),
         }))
+    }
+
+    /// The states of rows of one store and table, by their keys. Rows that are not there are left out.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn states_of(
+        self,
+        store: &str,
+        intent: IntentKind,
+        keys: Vec<String>,
+    ) -> Result<HashMap<String, String>, Error> {
+        let [stock, price, command] = STATES;
+        let head = match intent {
+            IntentKind::Stock => stock,
+            IntentKind::Price => price,
+            IntentKind::Command => command,
+        };
+        let rows = self.database.fetch_erp_in("read the states of rows", head, &[store.into()], keys).await?;
+        rows.iter().map(|row| Ok((row.foreign_text("key")?, row.foreign_text("state")?))).collect()
     }
 
     async fn seen(self, what: &'static str, sql: &'static str) -> Result<Vec<SeenRow>, Error> {

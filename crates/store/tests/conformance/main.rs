@@ -278,6 +278,7 @@ conformance! {
         only_a_restore_that_says_so_keeps_the_rows_as_they_are,
         what_the_policy_of_the_version_before_holds_stays_held,
         a_release_is_for_the_command_that_was_seen,
+        the_states_of_rows_are_found_by_their_keys,
         a_decision_is_for_the_row_that_was_seen,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,
         a_command_is_marked_before_its_request_and_changes_no_more,

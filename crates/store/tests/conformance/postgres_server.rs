@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, net::TcpListener, str::FromStr as _, sync::Arc, time::Duration};
 
-use espelho_model::Clock as _;
+use espelho_model::{
+    Clock as _,
+    symptom::{DatabaseRefusal, Symptom},
+};
 use espelho_store::{
     CHANNEL, DatabaseTrouble, Error, Heard, IntentKind, Lease, NewDelivery, Op, RowWords, Store,
 };
@@ -15,7 +18,7 @@ use sqlx::{
 use crate::{
     examples::order,
     hand_clock::HandClock,
-    world::{World, minha_loja, server, store_key, write_orders},
+    world::{World, minha_loja, run_on, server, store_key, write_orders},
 };
 
 async fn open(url: &str) -> Option<Error> {
@@ -50,6 +53,19 @@ async fn a_database_that_is_not_there_is_named() {
     let error = open(&url).await;
     let Some(error @ Error::Connect { .. }) = error else { panic!("{error:?}") };
     assert!(with_causes(&error).contains("does not exist"), "{}", with_causes(&error));
+}
+
+/// PostgreSQL gives one code to a connection that it refuses and to statements that come too early.
+#[tokio::test]
+async fn a_database_is_closed_if_it_refuses_the_connection_and_not_if_it_refuses_a_statement() {
+    let world = World::on_postgres().await;
+    world.tables.execute("CREATE SEQUENCE untouched").await;
+    let asked = world.store.diagnostics().ask("SELECT CAST(currval('untouched') AS TEXT)", 1).await;
+    assert_eq!(asked.err().map(|error| error.symptom()), Some(Symptom::Refused("55000".into())));
+    let name = PgConnectOptions::from_str(&world.url).unwrap().get_database().unwrap().to_owned();
+    run_on(&server(), format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await;
+    let closed = open(&world.url).await.map(|error| error.symptom());
+    assert_eq!(closed, Some(Symptom::Database(DatabaseRefusal::Closed, "55000".into())));
 }
 
 #[tokio::test]

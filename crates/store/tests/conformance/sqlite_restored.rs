@@ -15,7 +15,7 @@ const PRICES: &str = "INSERT INTO erp_prices (store, sku, price) VALUES ('minha-
     ('minha-loja', 'B', 9.9), ('minha-loja', 'C', 9.9)";
 const COMMANDS: &str = "INSERT INTO commands (store, kind, key, data) VALUES \
     ('minha-loja', 'order.status', 'N-1', '{}'), ('minha-loja', 'order.status', 'N-2', '{}'), \
-    ('minha-loja', 'order.status', 'N-3', '{}'), ('minha-loja', 'order.status', 'N-4', '{}')";
+    ('minha-loja', 'order.status', 'N-3', '{}'), ('minha-loja', 'stock.adjust', 'N-4', '{}')";
 const HELD: &str = "UPDATE commands SET state = 'held' WHERE key IN ('N-3', 'N-4')";
 const STATES: &str = "SELECT 'stock ' || sku || ' ' || state FROM erp_stock \
     UNION ALL SELECT 'price ' || sku || ' ' || state FROM erp_prices \
@@ -102,5 +102,11 @@ async fn without_the_replaced_journal_every_open_row_is_doubted() {
         false => row.ends_with(" failed"),
     };
     assert!(states.iter().all(is_doubted), "{states:?}");
+    let said = tables.list("SELECT hint || said FROM commands ORDER BY key").await;
+    for (said, is_movement) in said.iter().zip([false, false, false, true]) {
+        assert_eq!(said.starts_with("Count the stock."), is_movement, "{said}");
+        assert_eq!(said.starts_with("Look in the portal."), !is_movement, "{said}");
+        assert_eq!(said.contains("push-restored-movement"), is_movement, "{said}");
+    }
     tables.close().await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Subresource};
 use tokio::sync::Notify;
@@ -45,6 +46,10 @@ impl ChangeListener for Listener<'_> {
 
     fn campaigns(&self) {
         self.signals.wake(Sweep::Campaigns);
+    }
+
+    fn tested(&self, at: DateTime<Utc>) {
+        self.watch.note_tested(at);
     }
 
     fn settled(&self, kind: &str, state: EffectState) {

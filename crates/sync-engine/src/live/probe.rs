@@ -1,6 +1,6 @@
 //! Requests the session, lightly, when the marketplace has not answered for a while, so that an outage and its end are
-//! noticed within seconds, however rare the sweeps are. Notices the end of a missing ability in the same way, by
-//! repeating a refused read.
+//! noticed within seconds, however rare the sweeps are, and so is another program that ends our tokens. Notices the end
+//! of a missing ability in the same way, by repeating a refused read.
 
 use std::time::Duration;
 
@@ -69,9 +69,9 @@ impl<'c> Probe<'c> {
 
     /// Requests the session if the last answer is too old.
     async fn probe_silence(&self) {
-        let answered = self.context.client.metrics().answered_at();
+        let (metrics, now) = (self.context.client.metrics(), self.context.clock.now());
         let per_minute = self.context.client.limiter().per_minute();
-        if is_silent(answered, self.context.clock.now(), per_minute) {
+        if is_silent(metrics.answered_at(), now, per_minute, metrics.is_token_contested(now)) {
             let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
             self.ask_for_session(&client).await;
         }

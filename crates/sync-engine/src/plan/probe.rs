@@ -8,17 +8,25 @@ use chrono::{DateTime, TimeDelta, Utc};
 const EVERY: Duration = Duration::from_secs(10);
 /// The least time for which an answer proves contact.
 const PROVES: TimeDelta = TimeDelta::seconds(15);
+/// The same for a token that another program may end: the next end is found while its alarm is due.
+const PROVES_CONTESTED: TimeDelta = TimeDelta::seconds(5);
 /// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
 const PER_MINUTE: u32 = 20;
 
 /// Returns how long an answer proves contact: a small budget has better uses than probes.
 pub fn proves(per_minute: NonZeroU32) -> TimeDelta {
-    PROVES.max(TimeDelta::from_std(least_interval(per_minute)).unwrap_or(PROVES))
+    at_least(PROVES, per_minute)
 }
 
 /// Whether the last answer is too old to prove contact. A date in the future is from before the clock was set back.
-pub fn is_silent(answered: Option<DateTime<Utc>>, now: DateTime<Utc>, per_minute: NonZeroU32) -> bool {
-    answered.is_some_and(|then| (now - then).abs() >= proves(per_minute))
+pub fn is_silent(
+    answered: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+    per_minute: NonZeroU32,
+    is_contested: bool,
+) -> bool {
+    let proves = at_least(if is_contested { PROVES_CONTESTED } else { PROVES }, per_minute);
+    answered.is_some_and(|then| (now - then).abs() >= proves)
 }
 
 /// Returns the time from one probe to the next while the marketplace does not answer.
@@ -29,6 +37,10 @@ pub fn interval(per_minute: NonZeroU32) -> Duration {
 /// Whether an ability that was missing is there again.
 pub fn has_regained(lacked: &[String], missing: &[String]) -> bool {
     lacked.iter().any(|ability| !missing.contains(ability))
+}
+
+fn at_least(time: TimeDelta, per_minute: NonZeroU32) -> TimeDelta {
+    time.max(TimeDelta::from_std(least_interval(per_minute)).unwrap_or(time))
 }
 
 /// Returns the least time between two probes.
@@ -65,9 +77,15 @@ mod tests {
         for (age, expected) in [(0, false), (14, false), (15, true), (3_600, true), (-14, false), (-15, true)]
         {
             let answered = Some(now - TimeDelta::seconds(age));
-            assert_eq!(is_silent(answered, now, budget(300)), expected, "{age} s");
+            assert_eq!(is_silent(answered, now, budget(300), false), expected, "{age} s");
         }
-        assert!(!is_silent(None, now, budget(300)), "nothing was asked yet");
+        assert!(!is_silent(None, now, budget(300), false), "nothing was asked yet");
+        for (age, per_minute, expected) in [(4, 300, false), (5, 300, true), (19, 60, false), (20, 60, true)]
+        {
+            let answered = Some(now - TimeDelta::seconds(age));
+            let found = is_silent(answered, now, budget(per_minute), true);
+            assert_eq!(found, expected, "{age} s after a forced login, {per_minute} a minute");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, StoreContext, order_trace,
     plan::push::{
-        Message, Settlement, Verdict, attempts::backoff_or_give_up, doubtful, invalid, jobs::dispatches_goods,
+        Message, Settlement, Verdict, attempts::backoff_or_give_up, in_doubt, invalid, jobs::dispatches_goods,
     },
 };
 
@@ -159,7 +159,7 @@ impl<'c> CommandHandlers<'c> {
         }
         // Only a person ends a doubt (`espelho retry`); the effect is then no longer doubtful.
         let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
-        Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
+        Ok(doubt.map(|doubt| Verdict::Doubtful(in_doubt::of_effect(doubt))))
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) trait CommandHandler: Send + Sync {
         false
     }
 
+    /// Says whether the key of a command is the SKU of the product that it changes: it waits while two products share it.
+    fn changes_product(&self) -> bool {
+        false
+    }
+
     /// The fields that a command's data may have; `None` where its execution checks them.
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         None

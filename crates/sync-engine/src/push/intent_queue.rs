@@ -29,9 +29,12 @@ use crate::{
     Error, Input, StoreContext,
     plan::pauses::Activity,
     plan::push::{
-        Message, Settlement, Verdict, doubtful,
+        Message, Settlement, Verdict,
+        evidence::Evidence as _,
+        in_doubt::{self, in_doubt},
         job_queue::{FAILED_AFTER, JobQueue, LONGEST_PAUSE, SHOWN_AFTER},
         jobs::{Job, Work},
+        stock_level::LevelEvidence,
     },
     quarantine::{Attempt, Poison, panicked_problem},
     report::with_causes,
@@ -233,26 +236,33 @@ impl<'c> IntentQueue<'c> {
     /// the ERP writes it anew. What may have been sent is in doubt.
     async fn set_aside(&self, work: &Work, poison: Poison) -> Result<Duration, Error> {
         let message = Message::new(POISONED, poison.text());
+        let may_have_left = |kind: &str| in_doubt::set_aside(kind, POISONED, poison.text());
         let answers = &self.workers.answers;
         match work {
             Work::Settle(effect) => {
-                let lost = Settlement::Unprovable(message);
+                let lost = Settlement::Unprovable(may_have_left(&effect.kind));
                 self.workers.journal.note_settlement(effect, &lost).await?;
             }
             Work::Stock(row) => {
                 let has_left = row.state == Some(PushState::Sending);
-                let verdict = if has_left { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
+                let verdict = match has_left {
+                    true => Verdict::Doubtful(may_have_left(LevelEvidence::KIND)),
+                    false => Verdict::Failed(message),
+                };
                 answers.level(row, &verdict).await?;
             }
             Work::Verify(_, rows) => {
                 for row in rows {
-                    answers.level(row, &Verdict::Doubtful(message.clone())).await?;
+                    answers.level(row, &Verdict::Doubtful(may_have_left(LevelEvidence::KIND))).await?;
                 }
             }
             Work::Prices(desired) => answers.prices(desired, &Verdict::Failed(message)).await?,
             Work::Command(row) => {
                 let has_acted = self.may_have_acted(row.id).await;
-                let verdict = if has_acted { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
+                let verdict = match has_acted {
+                    true => Verdict::Doubtful(may_have_left(&row.kind)),
+                    false => Verdict::Failed(message),
+                };
                 answers.refuse_command(row.id, &verdict).await?;
             }
         }
@@ -288,7 +298,8 @@ impl<'c> IntentQueue<'c> {
             Work::Prices(desired) => self.workers.answers.prices(desired, &message).await,
             Work::Command(row) => {
                 let is_lost = failures >= FAILED_AFTER && self.is_unsettled(row.id).await;
-                let message = if is_lost { Verdict::Doubtful(doubtful(&error.code())) } else { message };
+                let message =
+                    if is_lost { Verdict::Doubtful(in_doubt(&row.kind, &error.code())) } else { message };
                 self.workers.commands.report(row, &message).await
             }
         };

@@ -1,5 +1,6 @@
 //! Who hears of the changes that a push made.
 
+use chrono::{DateTime, Utc};
 use espelho_model::OrderNumber;
 use espelho_store::EffectState;
 
@@ -9,6 +10,10 @@ pub trait ChangeListener: Send + Sync {
     fn order(&self, number: &OrderNumber);
     /// Listings joined a campaign.
     fn campaigns(&self);
+    /// A test delivery is under way that was requested after this time.
+    fn tested(&self, at: DateTime<Utc>) {
+        let _ = at;
+    }
     /// An effect whose answer was lost is settled by evidence: its kind, and its new state.
     fn settled(&self, kind: &str, state: EffectState) {
         let _ = (kind, state);

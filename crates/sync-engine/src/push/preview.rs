@@ -1,9 +1,12 @@
 //! A preview of what would be sent now, from the mirror's data, for people who want to see it first. It sends nothing
 //! to the marketplace.
 
-use espelho_api_client::resources::products::{
-    ProductDetail, ProductExtras,
-    stock::{Movement, Quantity},
+use espelho_api_client::{
+    Invalid,
+    resources::products::{
+        ProductDetail, ProductExtras,
+        stock::{Movement, Quantity},
+    },
 };
 use espelho_model::{
     ProductId, RawJson, StoreKey,
@@ -172,6 +175,8 @@ async fn prices(
         planned.note = Some(text!("push-unknown-sku", sku = desired.sku.as_str()));
         return Ok(planned);
     };
+    let products = store.lookups().products_by_sku(key, desired.sku.as_str()).await?;
+    let shared = shared(desired.sku.as_str(), &products);
     let rows = store.intents().tier_intents(key, &desired.sku).await?;
     let (price_type, automatic, tiers) = store.lookups().mirrored_prices(key, product).await?;
     let detail = as_mirrored(product, price_type, automatic, tiers);
@@ -179,6 +184,10 @@ async fn prices(
     let asked: Vec<_> =
         rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
     planned.diff = diff(&detail.product.prices, &rows);
+    if let Some(shared) = shared {
+        planned.send_nothing(shared.text);
+        return Ok(planned);
+    }
     let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
     let tiers = merge_tiers(&asked, &current, &named, options.remove_missing_tiers);
     let floor = options.floors.get(desired.sku.as_str()).copied();
@@ -192,12 +201,14 @@ async fn prices(
     }
     match plan(mode, &current, &tiers) {
         Ok(steps) => {
-            let request = |step| match request_of(step, product, &detail) {
-                Ok(request) => request.in_full(),
-                Err(error) => error.to_string(),
-            };
-            planned.calls = steps.iter().copied().map(request).collect();
-            planned.requests = u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_add(2);
+            let request = |step| request_of(step, product, &detail).map(|request| request.in_full());
+            match steps.iter().copied().map(request).collect::<Result<Vec<String>, Invalid>>() {
+                Ok(calls) => {
+                    planned.requests = u32::try_from(calls.len()).unwrap_or(u32::MAX).saturating_add(2);
+                    planned.calls = calls;
+                }
+                Err(invalid) => planned.note = Some(invalid.text()),
+            }
         }
         Err(forbidden) => planned.note = Some(forbidden.text()),
     }
@@ -246,7 +257,8 @@ fn as_mirrored(
 }
 
 async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<PlannedCall, StoreError> {
-    let products = store.lookups().products_by_sku(key, &command.key).await?;
+    let sku = command.key.trim();
+    let products = store.lookups().products_by_sku(key, sku).await?;
     let product = products.first().filter(|_| products.len() == 1);
     let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
     let handler = handler_of(&command.kind);
@@ -256,12 +268,18 @@ async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<Pla
         Some(_) => text!("push-plan-unless"),
         None => text!("push-plan-depends"),
     };
-    Ok(PlannedCall {
+    let mut planned = PlannedCall {
         entity: "command",
         key: command.id.to_string(),
         diff: format!("{} {} {}", command.kind, command.key, command.data),
         calls: call.into_iter().collect(),
         requests: handler.map_or(0, CommandHandler::cost),
         note: Some(note),
-    })
+    };
+    if let Some(shared) = shared(sku, &products)
+        && handler.is_some_and(CommandHandler::changes_product)
+    {
+        planned.send_nothing(shared.text);
+    }
+    Ok(planned)
 }

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use espelho_model::text;
 use espelho_store::Effect;
 
 use super::{
@@ -17,8 +16,9 @@ use super::{
 use crate::{
     Error,
     plan::push::{
-        Message, Settlement, doubtful,
+        Settlement,
         evidence::{Evidence as _, read},
+        in_doubt::{in_doubt, unanswered},
         price_step::StepEvidence,
         stock_level::LevelEvidence,
     },
@@ -71,8 +71,7 @@ impl<'c> Settlements<'c> {
             Err(Error::Api(error))
                 if !(is_temporary(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
-                let text = text!("push-no-answer", why = error.text());
-                Ok(Settlement::Unprovable(Message::new(&error.code(), text)))
+                Ok(Settlement::Unprovable(unanswered(&effect.kind, &error)))
             }
             settled => settled,
         }
@@ -81,7 +80,7 @@ impl<'c> Settlements<'c> {
     async fn read_and_settle(&self, effect: &Effect) -> Result<Settlement, Error> {
         match self.settle_kind(effect).await {
             Ok(settled) => Ok(settled),
-            Err(Unsettled::Unreadable) => Ok(Settlement::Unprovable(doubtful("unprovable"))),
+            Err(Unsettled::Unreadable) => Ok(Settlement::Unprovable(in_doubt(&effect.kind, "unprovable"))),
             Err(Unsettled::Failed(cause)) => Err(cause),
         }
     }

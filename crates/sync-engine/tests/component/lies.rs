@@ -2,17 +2,21 @@
 
 use std::time::Duration;
 
-use espelho_model::sync::{Resource, Target};
+use espelho_model::{
+    StoreKey,
+    sync::{Resource, Target},
+};
 use espelho_sandbox::{CampaignDiscount, Fault, NewCampaign, NewOrder, Spoil};
 use espelho_store::IntentKind;
 use espelho_sync_engine::{
     Options, Problem,
     plan::policy::{Joining, Policy},
+    push::preview,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use crate::support::{Decision, Goods, Kind, Rig, Setup, cut_after, on_both_databases, truth::text};
+use crate::support::{Decision, Goods, Kind, Rig, STORE, Setup, cut_after, on_both_databases, truth::text};
 
 on_both_databases![
     a_field_that_lies_costs_its_own_row_at_most_and_the_row_heals_when_the_lie_ends,
@@ -247,6 +251,35 @@ async fn two_products_of_one_sku_are_named_and_what_the_erp_writes_for_it_waits(
     rig.shown(LEVELS, |states| states == ["done"]).await;
     assert_eq!((rig.stock_of(one).await, rig.writes("/stock").len()), (3, 1));
     rig.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_is_planned_for_a_sku_that_two_products_share() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    rig.stop().await;
+    let goods = rig.goods().await;
+    let (one, other) = (&goods[0], &goods[1]);
+    rig.set_stock(one, "3").await;
+    rig.set_price(&one.sku, 1, "12.50").await;
+    let movement = json!({"location_id": one.location, "delta": 1});
+    rig.give("stock.adjust", &one.sku, &movement).await;
+    for kind in ["price.delete_tier", "product.update", "gallery.add", "order.notes"] {
+        rig.give(kind, &one.sku, &json!({})).await;
+    }
+    let store = StoreKey::new(STORE).unwrap();
+    for is_shared in [false, true] {
+        let planned = preview(&rig.parts.store, &store, &rig.push).await.unwrap();
+        let waits = planned.iter().map(|call| {
+            let waits = call.note.as_ref().is_some_and(|note| note.id() == "push-shared-sku");
+            assert!(!waits || (call.requests == 0 && call.calls.is_empty()), "{call:?}");
+            waits
+        });
+        // The last is a command on an order, whatever the order's number looks like.
+        let expected = [is_shared, is_shared, is_shared, is_shared, is_shared, is_shared, false];
+        assert_eq!(waits.collect::<Vec<_>>(), expected, "{planned:?}");
+        rig.lie(PRODUCT, "/data/product/sku", Some(json!(one.sku)), &other.id);
+        rig.reconcile(&run(true)).await;
+    }
 }
 
 #[tokio::test]

@@ -257,6 +257,37 @@ async fn a_row_that_changes_while_a_pass_reads_is_as_the_marketplace_has_it_afte
 }
 
 #[tokio::test]
+async fn an_unchanged_row_that_another_one_of_its_page_asks_for_again_is_read_by_the_next_pass() {
+    let rig = store(Kind::Sqlite, 1, 30).await;
+    rig.pass_of(Resource::Products).await;
+    let mut goods = rig.goods().await;
+    let one = goods.remove(0);
+    let other = goods.into_iter().find(|goods| goods.location == one.location).unwrap();
+    let level = format!(
+        "SELECT product_id FROM product_stock WHERE sku = '{}' AND location_id = '{}' AND gone_at IS NULL",
+        one.sku, one.location
+    );
+    let lists_otherwise = async |ids: &[&str]| {
+        let ids = ids.join("', '");
+        rig.tables.execute(&format!("UPDATE products SET listing_hash = 1 WHERE id IN ('{ids}')")).await;
+    };
+    rig.lie("GET /api/products/{id}", "/data/product/sku", Some(json!(one.sku)), &other.id);
+    lists_otherwise(&[other.id.as_str()]).await;
+    rig.pass_of(Resource::Products).await;
+    assert_eq!(rig.ask(&level).await, [&*other.id], "both have the SKU");
+    rig.control().faults().clear();
+    // Both are read: one is as it was, and the other leaves its SKU, with its level.
+    lists_otherwise(&[one.id.as_str(), other.id.as_str()]).await;
+    let report = rig.pass_of(Resource::Products).await;
+    assert_eq!((report.details, report.counts.changed), (2, 1));
+    assert!(rig.ask(&level).await.is_empty());
+    let report = rig.pass_of(Resource::Products).await;
+    assert_eq!((report.details, report.counts.changed), (1, 1));
+    assert_eq!(rig.ask(&level).await, [&*one.id]);
+    rig.products_are_the_marketplaces().await;
+}
+
+#[tokio::test]
 async fn a_missing_row_is_gone_only_if_it_is_denied_by_itself_too() {
     let rig = store(Kind::Sqlite, 30, 3).await;
     rig.pass_of(Resource::Orders).await;

@@ -329,6 +329,47 @@ async fn half_of_the_deliveries_that_are_lost_are_told_though_the_others_arrive(
 }
 
 #[tokio::test]
+async fn shipments_of_an_order_that_a_sub_store_sold_prove_no_lost_delivery() {
+    let mut rig = mirrored().await;
+    let sku = rig.goods().await[0].sku.clone();
+    let [ours, theirs] = [rig.sell("standard", &sku), rig.sell("standard", &sku)];
+    for order in [&ours, &theirs] {
+        assert!(rig.control().orders().set_status(&rig.key(), order, "ready_to_ship"));
+    }
+    rig.lie(ORDER, "/data/sold_by", Some(json!({"id": 999_999, "is_substore": true})), &theirs);
+    let outside = rig.kept_in_step(only(&[Sweep::Subresources], OFTEN), true).await;
+    let carrier = |order: &str| {
+        format!("SELECT COALESCE(carrier_name, '') FROM shipments WHERE order_number = '{order}'")
+    };
+    for order in [&ours, &theirs] {
+        rig.shown(&carrier(order), |rows| !rows.is_empty()).await;
+    }
+    let missed = || {
+        let missed = outside.told().missed;
+        missed.into_iter().filter(|event| *event == "shipment.status_changed").count()
+    };
+    for (order, expected) in [(&theirs, 0), (&ours, 1)] {
+        // Nothing is under way. Its shipments were read an hour ago, and change without the order.
+        rig.pass(OFTEN).await;
+        let ago = (rig.parts.clock.now() - chrono::TimeDelta::hours(1)).format("%FT%T%.6fZ");
+        let aged = format!(
+            "UPDATE order_parts SET read_at = '{ago}' WHERE part = 'shipments' AND order_number = '{order}'"
+        );
+        rig.tables.execute(&aged).await;
+        assert!(!rig.ask(&carrier(order)).await.contains(&"Correios".to_owned()));
+        let parcel = rig.control().shipments().of_order(&rig.key(), order).remove(0);
+        assert!(rig.control().shipments().set_carrier(&rig.key(), &parcel, "platform"));
+        rig.control().reset_stats();
+        rig.shown(&carrier(order), |rows| rows.contains(&"Correios".to_owned())).await;
+        let by_route = rig.sandbox.stats().by_route;
+        assert!(!by_route.contains_key(ORDER), "the order is not read: {by_route:?}");
+        rig.pass(OFTEN / 2).await;
+        assert_eq!(missed(), expected, "{order}");
+    }
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn a_silence_that_was_proved_stands_over_a_restart_until_a_delivery_comes() {
     let (mut rig, outside) = receiving().await;
     rig.sell_in_silence(&outside).await;
@@ -355,6 +396,17 @@ async fn a_webhook_that_is_dead_at_the_start_is_told_within_a_minute() {
     rig.pass(Duration::from_secs(60)).await;
     assert!(!rig.requests(TEST).is_empty(), "a test was asked for");
     assert!(silent_since(&outside).is_some(), "it did not come");
+    rig.stop().await;
+}
+
+// withstands: F050
+#[tokio::test]
+async fn a_test_delivery_that_a_command_asked_for_and_that_does_not_come_is_told_until_one_comes() {
+    let (mut rig, outside) = receiving().await;
+    assert_eq!(rig.command("webhook.test", "", &json!({})).await[0], "done", "the marketplace has taken it");
+    rig.until("it is told", async || silent_since(&outside).is_some()).await;
+    rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
+    rig.until("a delivery ends it", async || silent_since(&outside).is_none()).await;
     rig.stop().await;
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::login_budget::{ATTEMPT, PastLogin, allowed_at};
-use espelho_model::text;
+use espelho_model::{text, text::Arg};
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 
 use super::{
@@ -35,7 +35,7 @@ fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Findin
     match answer {
         Ok(Examination::Token(proof)) => judge_token(proof),
         Ok(Examination::Failed(refusal)) if refusal.code == "login_limited" => {
-            limited(store.all.clock.now() + LOGIN_WINDOW)
+            limited(store.all.clock.now() + LOGIN_WINDOW, store.all.login)
         }
         Ok(Examination::Failed(refusal)) => {
             let (place, key) = (store.config.password_place(), store.config.key.as_str());
@@ -69,6 +69,10 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
             cause = answer_in(cause)
         )),
         "held" => Finding::not_seen(text!("doctor-no-access")),
+        // A refusal that passes by itself; one that lasts is an alarm.
+        "TOO_MANY_REQUESTS" | "http_429" => {
+            Finding::not_seen(text!("doctor-credential-failed", cause = cause))
+        }
         _ => Finding::red(text!("doctor-credential-failed", cause = cause)),
     }
 }
@@ -98,38 +102,41 @@ async fn unless_limited(store: &StoreFacts<'_>, check: impl Future<Output = Find
 async fn waiting_login(store: &StoreFacts<'_>) -> Finding {
     store.all.clock.sleep(LOGIN_ANSWERS).await;
     let now = store.all.clock.now();
-    let logins = match store.all.store() {
-        Some(database) => database.tokens().logins_since(&store.config.key, now - LOGIN_WINDOW).await.ok(),
-        None => None,
-    };
-    let logins: Vec<PastLogin> =
-        logins.unwrap_or_default().into_iter().map(|login| (login.at, login.reason)).collect();
-    match judge_waiting(&logins, now) {
+    match judge_waiting(&recent_logins(store, now).await, now, store.all.login) {
         Some(finding) => finding,
         None => std::future::pending().await,
     }
 }
 
+/// Returns the logins on record that the login limit may count.
+async fn recent_logins(store: &StoreFacts<'_>, now: DateTime<Utc>) -> Vec<PastLogin> {
+    let logins = match store.all.store() {
+        Some(database) => database.tokens().logins_since(&store.config.key, now - LOGIN_WINDOW).await.ok(),
+        None => None,
+    };
+    logins.unwrap_or_default().into_iter().map(|login| (login.at, login.reason)).collect()
+}
+
 /// Judges a login that waits, by the logins of the last minute: our own part of the limit is used up, or the last login has
 /// no answer yet, which a 429 does too, since the client tries again by itself.
-fn judge_waiting(logins: &[PastLogin], now: DateTime<Utc>) -> Option<Finding> {
+fn judge_waiting(logins: &[PastLogin], now: DateTime<Utc>, login: bool) -> Option<Finding> {
     if let Some(until) = allowed_at(logins.to_vec(), now) {
-        return Some(limited(until));
+        return Some(limited(until, login));
     }
     let (at, reason) = logins.last()?;
-    let until = to_the_minute(*at + LOGIN_WINDOW);
-    let text = text!("doctor-login-unanswered", at = *at, until = until);
+    let free_at = Arg::TimeOfDay(*at + LOGIN_WINDOW);
+    let text = text!("doctor-login-unanswered", at = *at, free_at = free_at, command = command(login));
     (reason == ATTEMPT).then(|| Finding::not_seen(text))
 }
 
-fn limited(until: DateTime<Utc>) -> Finding {
-    Finding::not_seen(text!("doctor-login-limited", until = to_the_minute(until)))
+fn limited(until: DateTime<Utc>, login: bool) -> Finding {
+    let free_at = Arg::TimeOfDay(until);
+    Finding::not_seen(text!("doctor-login-limited", free_at = free_at, command = command(login)))
 }
 
-/// Returns the next full minute: people read times to the minute, and one before the end of a limit would be too early.
-fn to_the_minute(time: DateTime<Utc>) -> DateTime<Utc> {
-    let past = time.timestamp().rem_euclid(60);
-    if past == 0 { time } else { time + TimeDelta::seconds(60 - past) }
+/// Returns the command that asks the same again.
+fn command(login: bool) -> &'static str {
+    if login { "espelho doctor --login" } else { "espelho doctor" }
 }
 
 async fn prove_password(store: &StoreFacts<'_>) -> Finding {
@@ -140,7 +147,14 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
     let was_refused = !has_token && access.is_some_and(Access::has_tried_to_log_in);
     match (has_logged_in, store.all.login && !was_refused) {
         (true, _) => Finding::green(text!("doctor-password")),
-        (false, true) => judge_login(store.ask(Question::Password).await, store),
+        (false, true) => {
+            // Where our own part of the login limit is used up, a login would only wait.
+            let now = store.all.clock.now();
+            match allowed_at(recent_logins(store, now).await, now) {
+                Some(until) => limited(until, true),
+                None => judge_login(store.ask(Question::Password).await, store),
+            }
+        }
         (false, false) if has_token => {
             let written_at = store.config.password_written_at(&store.all.directory);
             judge_unasked(last_proof(store).await, written_at, &store.config.password_place())
@@ -181,6 +195,8 @@ fn judge_login(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> 
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
+
     use super::{super::finding::State, *};
 
     #[test]
@@ -207,6 +223,7 @@ mod tests {
             ("unreachable", false, State::Red),
             ("http_500", false, State::Red),
             ("held", false, State::Unknown),
+            ("TOO_MANY_REQUESTS", false, State::Unknown),
         ] {
             let finding = judge_refusal(&refusal(code, is_authentication), "a.password", "a", "a@1");
             assert_eq!((finding.state, finding.is_authentication), (state, is_authentication), "{code}");
@@ -230,7 +247,7 @@ mod tests {
                 "our own part is used up",
             ),
         ] {
-            let finding = judge_waiting(&of(past), now);
+            let finding = judge_waiting(&of(past), now, false);
             assert_eq!(finding.as_ref().map(|finding| finding.found.id()), expected, "{why}");
             let Some(finding) = finding else { continue };
             assert_eq!((finding.state, finding.is_authentication), (State::Unknown, false), "{why}");
@@ -239,12 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_limit_is_never_said_too_early() {
-        for (second, expected) in [(0, 0), (1, 60), (59, 60), (60, 60), (61, 120)] {
-            let at = |second: i64| DateTime::from_timestamp(1_795_000_020 + second, 0).unwrap();
-            // A full minute.
-            assert_eq!(at(0).timestamp() % 60, 0);
-            assert_eq!(to_the_minute(at(second)), at(expected), "{second}");
+    fn a_login_limit_says_its_end_to_the_second_and_the_command_that_asks_again() {
+        let until = "2026-11-27T12:00:31Z".parse().unwrap();
+        for (login, command) in [(false, ": espelho doctor"), (true, ": espelho doctor --login")] {
+            let next = limited(until, login).found.next(Locale::default()).unwrap();
+            assert!(next.contains("09:00:31") && next.ends_with(command), "{next}");
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::io::{Write as _, stderr, stdout};
 
-use espelho_model::text::Locale;
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
 use serde_json::{Value, json};
 
 use super::finding::{Finding, State, state_of};
@@ -36,12 +39,13 @@ impl Printer {
     }
 }
 
-fn mark(state: State) -> (&'static str, &'static str, &'static str) {
+/// Returns the symbol of a state, which is the same in all languages, its word and its colour.
+fn mark(state: State) -> (&'static str, Text, &'static str) {
     match state {
-        State::Green => ("✓", "GREEN", "32"),
-        State::Unknown => ("–", "UNKNOWN", "2"),
-        State::Yellow => ("!", "YELLOW", "33"),
-        State::Red => ("✗", "RED", "31"),
+        State::Green => ("✓", text!("doctor-state-green"), "32"),
+        State::Unknown => ("–", text!("doctor-state-unknown"), "2"),
+        State::Yellow => ("!", text!("doctor-state-yellow"), "33"),
+        State::Red => ("✗", text!("doctor-state-red"), "31"),
     }
 }
 
@@ -55,6 +59,7 @@ fn fix(finding: &Finding, locale: Locale) -> Option<String> {
 
 fn lines(finding: &Finding, locale: Locale, is_coloured: bool) -> String {
     let (symbol, word, colour) = mark(finding.state);
+    let word = word.message(locale);
     let mark = match is_coloured {
         true => format!("\x1b[{colour}m{symbol} {word}\x1b[0m"),
         false => format!("{symbol} {word}"),
@@ -89,7 +94,7 @@ fn object(findings: &[Finding], locale: Locale) -> Value {
 mod tests {
     use std::time::Duration;
 
-    use espelho_model::text;
+    use espelho_model::text::Language;
 
     use super::*;
 
@@ -101,9 +106,26 @@ mod tests {
     #[test]
     fn a_line_has_symbol_word_store_and_check_and_the_fix_is_below() {
         let text = lines(&disk(), Locale::default(), false);
-        assert!(text.starts_with("✗ RED loja-1: disco: "), "{text}");
+        assert!(text.starts_with("✗ VERMELHO loja-1: disco: "), "{text}");
         assert!(text.lines().nth(1).unwrap().starts_with("    → libere espaço"), "{text}");
-        assert!(lines(&disk(), Locale::default(), true).starts_with("\x1b[31m✗ RED\x1b[0m loja-1"));
+        assert!(lines(&disk(), Locale::default(), true).starts_with("\x1b[31m✗ VERMELHO\x1b[0m loja-1"));
+    }
+
+    #[test]
+    fn the_word_of_a_state_is_in_the_readers_language_and_its_symbol_in_all() {
+        let found = || text!("doctor-disk-unknown");
+        for (finding, portuguese, english) in [
+            (Finding::green(found()), "✓ VERDE ", "✓ GREEN "),
+            (Finding::absent(found()), "– DESCONHECIDO ", "– UNKNOWN "),
+            (Finding::yellow(found()), "! AMARELO ", "! YELLOW "),
+            (Finding::red(found()), "✗ VERMELHO ", "✗ RED "),
+        ] {
+            let finding = finding.named("disk", Duration::ZERO);
+            for (language, expected) in [(Language::Portuguese, portuguese), (Language::English, english)] {
+                let line = lines(&finding, Locale::of(language), false);
+                assert!(line.starts_with(expected), "{line}");
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use espelho_model::{text, text::Locale};
+use espelho_model::{
+    text,
+    text::{Locale, words},
+};
 use espelho_store::WaitingRow;
 use espelho_sync_engine::{Problem, push::preview};
 
@@ -42,7 +45,7 @@ impl Telling {
     fn news(&mut self, waiting: &[WaitingRow], left: usize) -> Vec<String> {
         let Some(locale) = self.locale else { return Vec::new() };
         let line = |row: &WaitingRow| {
-            let (entity, key) = (row.entity.as_str(), shown(&row.key));
+            let (entity, key) = (words::entity(&row.entity), shown(&row.key));
             text!("wishes-plan-waits", entity = entity, key = key, reason = shown(&row.reason))
                 .message(locale)
         };
@@ -85,7 +88,7 @@ mod tests {
             (
                 vec![row.clone()],
                 2,
-                vec!["command 8: espera: aguardando a NF-e", "1 feito, 1 a caminho, 1 espera"],
+                vec!["comando 8: espera: aguardando a NF-e", "1 feito, 1 a caminho, 1 espera"],
             ),
             (vec![row.clone()], 2, vec![]),
             (vec![row], 1, vec!["2 feitos, 0 a caminho, 1 espera"]),

@@ -1,6 +1,9 @@
 //! Login, logout, and the acts of operators.
 
-use std::net::SocketAddr;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+};
 
 use axum::{
     extract::{ConnectInfo, Query, State as Extract},
@@ -8,12 +11,13 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use espelho_model::{text, text::Text};
+use espelho_store::{DatabaseTrouble, Error, Store};
 
 use super::{super::State, answer, query_value, read, session_id};
 use crate::{
     acts::{Act, Asked},
     operators,
-    page::{self, Reader},
+    page::{self, Reader, RowName},
     sessions,
 };
 
@@ -106,11 +110,37 @@ pub(in super::super) async fn acts(
     reader: Reader,
 ) -> Result<Response, Response> {
     let store = state.store.clone();
-    let recent = read(&state, &headers, &reader, async move { store.actions().recent(LISTED).await });
+    let recent = read(&state, &headers, &reader, async move {
+        let recent = store.actions().recent(LISTED).await?;
+        let states = states_of(&store, page::shown_rows(&recent)).await?;
+        Ok((recent, states))
+    });
     let query = reader.path.split_once('?').map_or("", |(_, query)| query);
     // The address names a record; what it says comes from the record.
     let done = query_value(query, "done").and_then(|id| id.parse().ok());
-    Ok(answer(StatusCode::OK, page::acts(&recent.await?, done, &reader), &headers))
+    let (recent, states) = recent.await?;
+    Ok(answer(StatusCode::OK, page::acts(&recent, states.as_ref(), done, &reader), &headers))
+}
+
+/// Returns the states that rows have now; `None` while the ERP keeps a table of them locked.
+async fn states_of(
+    store: &Store,
+    rows: BTreeSet<RowName>,
+) -> Result<Option<BTreeMap<RowName, String>>, Error> {
+    let mut keys = BTreeMap::<[String; 2], Vec<String>>::new();
+    for [of, entity, key] in rows {
+        keys.entry([of, entity]).or_default().push(key);
+    }
+    let mut states = BTreeMap::new();
+    for ([of, entity], keys) in keys {
+        let Ok(intent) = entity.parse() else { continue };
+        let found = match store.releases().states_of(&of, intent, keys).await {
+            Err(error) if error.trouble() == DatabaseTrouble::Busy => return Ok(None),
+            found => found?,
+        };
+        states.extend(found.into_iter().map(|(key, state)| ([of.clone(), entity.clone(), key], state)));
+    }
+    Ok(Some(states))
 }
 
 /// `GET /entrar`.

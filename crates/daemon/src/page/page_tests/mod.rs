@@ -390,12 +390,16 @@ fn what_was_done_says_who_when_before_and_after() {
         count: Some(3),
     };
     let actions = [ended, Action { id: 1, at: at(0), new, after: None, count: None }];
-    let page = acts(&actions, Some(2), &operator(Role::Operator)).html;
+    let name = ["loja-1", "command", "8"].map(str::to_owned);
+    assert!(shown_rows(&actions).contains(&name), "its state is asked for");
+    let states = BTreeMap::from([(name, "failed".to_owned())]);
+    let page = acts(&actions, Some(&states), Some(2), &operator(Role::Operator)).html;
     for words in [
         "Feito: 3 registros.",
         "Aconteceu: encerrar",
         "loja-1 comando 8",
         "encerrado: aconteceu",
+        "agora: falhou",
         "espelho release --all --code x",
         "a estoque A/1 · b estoque B/1 · c … +1",
         "interrompido",
@@ -410,7 +414,8 @@ fn what_was_done_says_who_when_before_and_after() {
         (Some(2), reader(Language::Portuguese)),
         (None, operator(Role::Operator)),
     ] {
-        assert!(!acts(&actions, done, &reader).html.contains("Feito:"), "{done:?}");
+        let page = acts(&actions, None, done, &reader).html;
+        assert!(!page.contains("Feito:") && !page.contains("agora:"), "{done:?}");
     }
     assert!(login(EVIL, None, &operator(Role::Viewer)).html.contains("type=\"password\""));
 }

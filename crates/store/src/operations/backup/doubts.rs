@@ -18,7 +18,7 @@ use crate::{
 const PLACE: &str = "~~";
 
 macro_rules! doubted {
-    ($table:literal, $state:literal, $states:literal, $row:literal, $rest:literal) => {
+    ($table:literal, $state:literal, $states:literal, $row:literal, $kind:literal, $rest:literal) => {
         concat!(
             "UPDATE ",
             $table,
@@ -31,34 +31,48 @@ macro_rules! doubted {
             "), updated_at = $4 WHERE state IN (",
             $states,
             ")",
+            $kind,
             $rest
         )
     };
 }
 /// Commands that were held or had failed may have been released or retried since.
 macro_rules! commands {
-    ($rest:literal) => {
+    ($kind:literal, $rest:literal) => {
         doubted!(
             "commands",
             "doubtful",
             "'new', 'waiting', 'sending', 'held', 'failed'",
             "'command ' || id || ' --store ' || store",
+            $kind,
             $rest
         )
     };
 }
 macro_rules! levels {
     ($table:literal, $rest:literal) => {
-        doubted!($table, "failed", "'new', 'waiting', 'sending'", "store", $rest)
+        doubted!($table, "failed", "'new', 'waiting', 'sending'", "store", "", $rest)
     };
 }
 
-const COMMANDS: &str = commands!("");
-const COMMANDS_CHANGED: &str = commands!(
-    " AND NOT EXISTS (SELECT 1 FROM replaced.commands old WHERE old.id = commands.id AND old.store = commands.store \
-     AND old.kind = commands.kind AND old.key = commands.key AND old.data IS commands.data \
-     AND (old.state = commands.state OR old.state IN ('new', 'waiting', 'sending', 'done')))"
-);
+/// Commands of some kinds that the replaced mirror has otherwise.
+macro_rules! changed_commands {
+    ($kind:literal) => {
+        commands!(
+            $kind,
+            " AND NOT EXISTS (SELECT 1 FROM replaced.commands old WHERE old.id = commands.id \
+             AND old.store = commands.store AND old.kind = commands.kind AND old.key = commands.key \
+             AND old.data IS commands.data \
+             AND (old.state = commands.state OR old.state IN ('new', 'waiting', 'sending', 'done')))"
+        )
+    };
+}
+
+/// Movements of stock are counted; everything else shows in the portal.
+const MOVEMENTS: &str = commands!(" AND kind = 'stock.adjust'", "");
+const MOVEMENTS_CHANGED: &str = changed_commands!(" AND kind = 'stock.adjust'");
+const COMMANDS: &str = commands!(" AND kind <> 'stock.adjust'", "");
+const COMMANDS_CHANGED: &str = changed_commands!(" AND kind <> 'stock.adjust'");
 const STOCK: &str = levels!("erp_stock", "");
 const STOCK_CHANGED: &str = levels!(
     "erp_stock",
@@ -92,13 +106,14 @@ pub(super) async fn open_rows(
     locale: Locale,
     now: DateTime<Utc>,
 ) -> Result<(), Error> {
+    let movement = text!("push-restored-movement", row = PLACE.to_owned());
     let command = text!("push-restored-command", row = PLACE.to_owned());
     let wish = text!("push-restored-wish", store = PLACE.to_owned());
-    let (commands, stock, prices) = match doubted {
-        Doubted::All => (COMMANDS, STOCK, PRICES),
-        Doubted::Changed => (COMMANDS_CHANGED, STOCK_CHANGED, PRICES_CHANGED),
+    let (movements, commands, stock, prices) = match doubted {
+        Doubted::All => (MOVEMENTS, COMMANDS, STOCK, PRICES),
+        Doubted::Changed => (MOVEMENTS_CHANGED, COMMANDS_CHANGED, STOCK_CHANGED, PRICES_CHANGED),
     };
-    for (sql, message) in [(commands, &command), (stock, &wish), (prices, &wish)] {
+    for (sql, message) in [(movements, &movement), (commands, &command), (stock, &wish), (prices, &wish)] {
         let values: Vec<Value> = vec![
             message.message(locale).into(),
             message.next(locale).into(),

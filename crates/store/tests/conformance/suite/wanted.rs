@@ -1,6 +1,8 @@
 //! The ERP's rows and their answers: an answer counts for the intent that was read, a decision for the state that a
 //! person saw.
 
+use std::collections::HashMap;
+
 use espelho_model::push::PushState;
 use espelho_store::{IntentKind, Lease, Outcome, StockIntent};
 
@@ -86,6 +88,33 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;
     let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();
     assert_ne!(released, Some(command.fingerprint()), "it asks for something else now");
+}
+
+pub(crate) async fn the_states_of_rows_are_found_by_their_keys(world: &World) {
+    let key = minha_loja();
+    writes(world, 5).await;
+    gives(world, 1, "{}").await;
+    gives(world, 2, "{}").await;
+    for sql in [
+        "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('minha-loja', 'A: B', 1, 5)",
+        "INSERT INTO commands (id, store, kind) VALUES (3, 'outra', 'webhook.test')",
+        "UPDATE commands SET state = 'done' WHERE id = 2",
+    ] {
+        assert_eq!(world.tables.execute(sql).await, 1);
+    }
+    let releases = world.store.releases();
+    for (intent, asked, expected) in [
+        (IntentKind::Stock, &["A/1", "A/2", "A"][..], &[("A/1", "new")][..]),
+        (IntentKind::Price, &["A: B/1", "A"], &[("A: B/1", "new")]),
+        (IntentKind::Command, &["1", "2", "3", "4"], &[("1", "new"), ("2", "done")]),
+        (IntentKind::Command, &[], &[]),
+    ] {
+        let keys = asked.iter().map(|key| (*key).to_owned()).collect();
+        let found = releases.states_of(key.as_str(), intent, keys).await.unwrap();
+        let expected: HashMap<String, String> =
+            expected.iter().map(|(key, state)| ((*key).to_owned(), (*state).to_owned())).collect();
+        assert_eq!(found, expected, "{intent:?}");
+    }
 }
 
 pub(crate) async fn a_decision_is_for_the_row_that_was_seen(world: &World) {

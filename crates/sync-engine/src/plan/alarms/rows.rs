@@ -92,6 +92,10 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
             count = count,
             words = words,
             store = name,
+            // The row's own words say what to look at.
+            told = told(&rows.words),
+            step = Arg::Next(Box::new(rows.words.clone())),
+            see_one = step.one(RowAct::Look),
             see_all = step.all(RowAct::Look),
             retry_one = step.one(RowAct::Retry),
             ignore_one = step.one(RowAct::Ignore)

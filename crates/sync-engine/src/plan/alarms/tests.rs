@@ -551,6 +551,25 @@ fn a_locked_database_names_the_session_and_the_command_that_ends_it() {
 }
 
 #[test]
+fn an_alarm_of_a_row_in_doubt_says_what_the_row_says() {
+    let row = "command 7 --store a";
+    for (words, expected) in [
+        (Text::new("push-doubtful").with("row", row), "Confira no portal."),
+        (Text::new("push-movement-doubtful").with("row", row), "Conte o estoque."),
+    ] {
+        for count in [1, 2] {
+            let (words, mut store) = (words.clone(), store("a"));
+            let of_row = words.next(Locale::default()).unwrap();
+            store.rows = vec![Rows { words, ..rows(RowState::Doubtful, "unprovable", count, 5) }];
+            let next = decide(&seen(vec![store])).alarms.remove(0).text.next(Locale::default()).unwrap();
+            assert!(of_row.starts_with(expected) && next.starts_with(&of_row), "{next}");
+            let sees_others = next.contains("espelho errors --all --code unprovable --store a");
+            assert_eq!((next == of_row, sees_others), (count == 1, count == 2), "{next}");
+        }
+    }
+}
+
+#[test]
 fn an_alarm_about_a_single_row_names_it() {
     for (count, expected) in [(1, Some("stock CAN-01/3")), (2, None)] {
         let mut store = store("a");

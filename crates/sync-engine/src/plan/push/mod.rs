@@ -8,6 +8,7 @@ pub mod attempts;
 pub mod campaign_opt_in;
 pub mod dispatches;
 pub mod evidence;
+pub mod in_doubt;
 pub mod job_queue;
 pub mod jobs;
 pub mod labels;

@@ -34,6 +34,10 @@ impl CommandHandler for GalleryAdd {
         format!("product/{}", command.key)
     }
 
+    fn changes_product(&self) -> bool {
+        true
+    }
+
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[("image_id", FieldType::Other), ("path", FieldType::Other)])
     }

@@ -25,6 +25,10 @@ impl CommandHandler for PriceDeleteTier {
         format!("prices/{}", command.key)
     }
 
+    fn changes_product(&self) -> bool {
+        true
+    }
+
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[("min_quantity", FieldType::Other)])
     }

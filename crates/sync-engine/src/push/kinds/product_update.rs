@@ -42,6 +42,10 @@ impl CommandHandler for ProductUpdate {
         format!("product/{}", command.key)
     }
 
+    fn changes_product(&self) -> bool {
+        true
+    }
+
     /// The pricing of a product decides what its price steps mean.
     fn conflicting_key(&self, command: &Command) -> Option<String> {
         Some(format!("prices/{}", command.key))

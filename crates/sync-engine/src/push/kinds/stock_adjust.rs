@@ -68,6 +68,10 @@ impl CommandHandler for StockAdjust {
         format!("stock/{}/{location}", command.key.trim())
     }
 
+    fn changes_product(&self) -> bool {
+        true
+    }
+
     fn has_keys_in_data(&self) -> bool {
         true
     }

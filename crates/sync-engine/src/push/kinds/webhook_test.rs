@@ -1,5 +1,6 @@
 //! Test deliveries (`webhook.test`): the command is done when the marketplace has taken the request. A delivery looks like
-//! any other: a request without an answer stays doubtful.
+//! any other: a request without an answer stays doubtful. The watch over the webhook hears of the request, so that a
+//! delivery that does not come is an alarm.
 
 use espelho_api_client::{ApiRequest, resources::webhook::test_request};
 use espelho_model::ProductId;
@@ -52,7 +53,13 @@ impl CommandHandler for WebhookTest {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
-    let sent = send_once(services, cx, cx.kind.as_str(), None, Ok(test_request())).await?;
+    let (at, kind) = (services.context.clock.now(), cx.kind.as_str());
+    // A request of an earlier attempt may have been answered long ago.
+    let is_first = cx.confirmed(kind).is_none();
+    let sent = send_once(services, cx, kind, None, Ok(test_request())).await?;
+    if is_first && sent.is_ok() {
+        services.listener.tested(at);
+    }
     Ok(sent.map_or_else(|verdict| verdict, |_| Verdict::Done(Some(asked()))))
 }
 
