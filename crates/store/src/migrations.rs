@@ -71,6 +71,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0095_commands_that_come_back",
     "0096_shared_skus_and_turns",
     "0097_restores_are_explicit",
+    "0098_errors_of_a_large_shop",
 );
 
 /// The second file, beside it.
@@ -131,6 +132,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0095_commands_that_come_back",
     "0096_shared_skus_and_turns",
     "0097_restores_are_explicit",
+    "0098_errors_of_a_large_shop",
 );
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ struct Read {
     progress: Arc<Progress>,
     deadlines: Arc<[DueDeadlines]>,
     fiscal: Arc<[FiscalQueue]>,
-    shared: Arc<Shared>,
+    /// The SKUs that products share, by the store's key.
+    shared: Arc<BTreeMap<String, SharedSkus>>,
     pauses: Vec<Pause>,
     channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
@@ -76,32 +77,6 @@ impl Progress {
             swept: store.runs().sweep_overview(None).await?,
             held: store.leases().held_stores().await?,
         })
-    }
-}
-
-/// The SKUs that products share, by the store's key. They are asked for again where products have changed: the question
-/// reads an entry of an index for each product of a store.
-#[derive(Clone, Default)]
-struct Shared {
-    /// The number of the change feed that they are as of; `None` before they were read.
-    seq: Option<i64>,
-    skus: BTreeMap<String, SharedSkus>,
-}
-
-impl Shared {
-    async fn read(store: &Store, known: Arc<Self>) -> Result<Arc<Self>, Error> {
-        let seq = store.changes().feed_bounds().await?.map_or(0, |(_, last)| last);
-        if known.seq == Some(seq) {
-            return Ok(known);
-        }
-        let mut now = Self { seq: Some(seq), ..Self::clone(&known) };
-        for key in store.overview().stores_with_changed_products(known.seq).await? {
-            match store.overview().shared_skus(&key).await? {
-                Some(shared) => now.skus.insert(key, shared),
-                None => now.skus.remove(&key),
-            };
-        }
-        Ok(Arc::new(now))
     }
 }
 
@@ -232,7 +207,7 @@ impl Facts {
         let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
         let due = self.read.deadlines.iter().filter(|due| due.store == name);
         let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
-        let shared = self.read.shared.skus.get(name);
+        let shared = self.read.shared.get(name);
         StoreSeen {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
@@ -364,7 +339,7 @@ async fn read_rows(
         true => (
             store.overview().due_deadlines(at + AHEAD).await?.into(),
             store.overview().fiscal_queues().await?.into(),
-            Shared::read(store, known.shared).await?,
+            Arc::new(store.overview().shared_skus().await?),
         ),
         false => (known.deadlines, known.fiscal, known.shared),
     };

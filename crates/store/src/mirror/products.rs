@@ -102,9 +102,26 @@ pub(crate) const NOTE_FIRST_READ: Insert = Insert {
 pub(crate) const SKUS_OF: &str =
     "SELECT id, sku, listing_hash FROM products WHERE store = $1 AND gone_at IS NULL AND sku <> '' AND id";
 pub(crate) const OF_SKUS: &str = "SELECT id FROM products WHERE store = $1 AND gone_at IS NULL AND sku";
+/// A row for each product of a SKU, by the index `products_live_by_sku`.
+pub(crate) const SKUS: &str =
+    "SELECT sku FROM products WHERE store = $1 AND gone_at IS NULL AND sku <> '' AND sku";
 /// Lets the next reading write products, and the next listing read them, although they have not changed.
 pub(crate) const DISTRUST: &str =
     "UPDATE products SET listing_hash = 0, content_hash = 0 WHERE store = $1 AND gone_at IS NULL AND id";
+/// Notes SKUs that products share. What is noted is asked for by v_errors and the alarms, and nothing else.
+pub(crate) const NOTE_SHARED: Insert = Insert {
+    operation: "note shared SKUs",
+    head: "INSERT INTO shared_skus (store, sku)",
+    columns: 2,
+    tail: "ON CONFLICT (store, sku) DO NOTHING",
+};
+/// The same for SKUs that came to be shared beside their writer: by an older version, or by hand.
+pub(crate) const FIND_SHARED: &str = "INSERT INTO shared_skus (store, sku) \
+    SELECT store, sku FROM products WHERE store = $1 AND gone_at IS NULL AND sku <> '' \
+    GROUP BY store, sku HAVING count(*) > 1 ON CONFLICT (store, sku) DO NOTHING";
+/// Forgets the notes of SKUs that products no longer share.
+pub(crate) const FORGET_SHARED: &str = "DELETE FROM shared_skus WHERE store = $1 AND \
+    (SELECT count(*) FROM products AS p WHERE p.store = shared_skus.store AND p.sku = shared_skus.sku AND p.sku <> '' AND p.gone_at IS NULL) < 2";
 pub(crate) const LOCATION_NAMES: &str =
     "SELECT location_id, name FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 
@@ -159,6 +176,7 @@ impl MirrorWriter<'_, '_> {
         };
         let named = products.iter().filter(|write| write.product.sku.is_some());
         let named = named.map(|write| write.product.id.as_str().to_owned()).collect::<Vec<_>>();
+        let written: BTreeSet<String> = products.iter().filter_map(|write| sku_of(&write.product)).collect();
         let levels = take_levels(store.as_str(), at, &mut products);
         // A page that was refused is written row by row: then a row that exists against all knowledge is updated.
         let is_alone = products.len() == 1;
@@ -173,9 +191,34 @@ impl MirrorWriter<'_, '_> {
             self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
             self.page.tx.insert(tiers_into, tiers).await?;
         }
+        self.note_shared_skus(written).await?;
         self.name_lines_of(named).await?;
         self.page.tx.insert(&UPSERT_STOCK, levels).await?;
         Ok(())
+    }
+
+    /// Notes which of the SKUs that were just written more than one product has.
+    async fn note_shared_skus(&mut self, written: BTreeSet<String>) -> Result<(), Error> {
+        let store: Value = self.page.store_key().as_str().into();
+        let written = written.into_iter().collect();
+        let first = std::slice::from_ref(&store);
+        let rows = self.page.tx.fetch_in("find products of the same SKU", SKUS, first, written).await?;
+        let (mut once, mut shared) = (HashSet::new(), BTreeSet::new());
+        for row in &rows {
+            shared.extend(once.replace(row.text(0)?));
+        }
+        let notes = shared.into_iter().flat_map(|sku| [store.clone(), sku.into()]).collect();
+        self.page.tx.insert(&NOTE_SHARED, notes).await.map(drop)
+    }
+
+    /// Makes the notes of shared SKUs those of the products. Reads an entry of an index for each product of the store.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn review_shared_skus(&mut self) -> Result<(), Error> {
+        let store: Value = self.page.store_key().as_str().into();
+        self.page.tx.execute("find shared SKUs", FIND_SHARED, vec![store.clone()]).await?;
+        self.page.tx.execute("forget shared SKUs", FORGET_SHARED, vec![store]).await.map(drop)
     }
 
     /// Has the other products of a SKU read again at once that some products no longer have: their levels were in the

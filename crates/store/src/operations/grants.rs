@@ -41,6 +41,7 @@ const READ: &[&str] = &[
     "row_counts",
     "service_words",
     "services",
+    "shared_skus",
     "shipment_labels",
     "shipments",
     "stock_locations",

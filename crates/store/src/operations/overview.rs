@@ -156,7 +156,7 @@ pub struct FailureGroup {
 }
 
 impl Overviews<'_> {
-    /// The state of a store, or of all known stores, by key. Reads no table as a whole; of the products, an index.
+    /// The state of a store, or of all known stores, by key. Reads no table as a whole.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -1,21 +1,40 @@
-//! SKUs that two products of a store share. They follow from the mirror whenever they are asked for, and no note of them
-//! could be lost or outlive them.
+//! SKUs that two products of a store share: of those that were noted, the ones of which the mirror has more than one
+//! product now. So no note outlives its cause.
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::ProductId;
 
 use crate::{Error, operations::Overviews};
 
-/// The first SKU of a store that products share, and what is to tell of all of them: they may be as many as the products.
-/// The index `products_live_by_sku` has what is read of the others.
-pub(crate) const SHARED: &str = "SELECT s.sku, s.one, s.other, CAST(sum(s.products) OVER () AS BIGINT), \
-    min(s.at) OVER () FROM (SELECT g.sku, g.one, g.other, g.products, (SELECT max(p.mirrored_at) FROM products p \
-    WHERE p.store = $1 AND p.sku = g.sku AND p.gone_at IS NULL) AS at \
-    FROM (SELECT sku, min(id) AS one, max(id) AS other, count(*) AS products FROM products \
-    WHERE store = $1 AND gone_at IS NULL AND sku <> '' GROUP BY sku HAVING count(*) > 1) AS g) AS s \
-    ORDER BY s.sku LIMIT 1";
-pub(crate) const STORES: &str = "SELECT store FROM stores";
-pub(crate) const CHANGED: &str = "SELECT DISTINCT store FROM changes WHERE seq > $1 AND entity = 'product'";
+/// Looks at the products of a SKU: on both databases by the index `products_live_by_sku`.
+macro_rules! of_its_products {
+    ($what:literal) => {
+        concat!(
+            "(SELECT ",
+            $what,
+            " FROM products AS p WHERE p.store = n.store AND p.sku = n.sku AND p.sku <> '' AND p.gone_at IS NULL)"
+        )
+    };
+}
+
+/// The first SKU of each store that products share, and what is to tell of all of them: they may be as many as the
+/// products. Each noted SKU is looked up by itself: a planner that joins them may read all products.
+pub(crate) const SHARED: &str = concat!(
+    "SELECT store, sku, one, other, products, at FROM ( \
+     SELECT store, sku, one, other, CAST(sum(products) OVER (PARTITION BY store) AS BIGINT) AS products, \
+     min(at) OVER (PARTITION BY store) AS at, row_number() OVER (PARTITION BY store ORDER BY sku) AS place FROM ( \
+     SELECT n.store, n.sku, ",
+    of_its_products!("min(p.id)"),
+    " AS one, ",
+    of_its_products!("max(p.id)"),
+    " AS other, ",
+    of_its_products!("count(*)"),
+    " AS products, ",
+    of_its_products!("max(p.mirrored_at)"),
+    " AS at FROM shared_skus AS n) AS g WHERE products > 1) AS s WHERE place = 1"
+);
 
 /// The SKUs of a store that more than one product has. `v_errors` has each of the products.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,28 +50,17 @@ pub struct SharedSkus {
 }
 
 impl Overviews<'_> {
-    /// The SKUs that products of a store share; `None` if there are none. Reads an entry of an index for each product of
-    /// the store.
+    /// The SKUs that products of a store share, by the store's key.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn shared_skus(self, store: &str) -> Result<Option<SharedSkus>, Error> {
-        let rows = self.database.fetch("find shared SKUs", SHARED, vec![store.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let products = [ProductId::new(row.text(1)?), ProductId::new(row.text(2)?)];
-        let (sku, rows, since) = (row.text(0)?, row.count(3)?, row.optional_time(4)?);
-        Ok(Some(SharedSkus { sku, products, rows, since }))
-    }
-
-    /// The stores whose products have changed after a number of the change feed; without a number, all stores.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn stores_with_changed_products(self, after: Option<i64>) -> Result<Vec<String>, Error> {
-        let rows = match after {
-            Some(seq) => self.database.fetch("find changed products", CHANGED, vec![seq.into()]).await?,
-            None => self.database.fetch("read the stores", STORES, Vec::new()).await?,
-        };
-        rows.iter().map(|row| row.text(0)).collect()
+    pub async fn shared_skus(self) -> Result<BTreeMap<String, SharedSkus>, Error> {
+        let mut all = BTreeMap::new();
+        for row in self.database.fetch("find shared SKUs", SHARED, Vec::new()).await? {
+            let products = [ProductId::new(row.text(2)?), ProductId::new(row.text(3)?)];
+            let (sku, rows, since) = (row.text(1)?, row.count(4)?, row.optional_time(5)?);
+            all.insert(row.text(0)?, SharedSkus { sku, products, rows, since });
+        }
+        Ok(all)
     }
 }

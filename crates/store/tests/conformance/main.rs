@@ -91,7 +91,7 @@ conformance! {
     products:
         a_new_product_arrives_with_tiers_and_stock,
         products_that_share_a_sku_are_told_as_long_as_they_do,
-        stores_whose_products_have_changed_are_found_in_the_feed,
+        a_sku_is_noted_as_soon_as_products_share_it,
         a_product_is_read_again_at_once_when_another_one_leaves_its_sku,
         a_product_of_nothing_but_its_id_is_all_null,
         a_changed_product_is_overwritten_in_every_column,

@@ -20,9 +20,8 @@ use super::{
 use crate::{
     Input, StoreContext, order_trace,
     plan::refresh::{
-        goes_back, is_known, is_reported_here, is_settled, is_shown, may_need_tracking, order_events,
-        product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
-        subresources_to_read,
+        goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
+        products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
@@ -199,13 +198,12 @@ impl<'c> EntityReader<'c> {
         number: &OrderNumber,
         read: Option<RawJson>,
     ) -> Result<bool, StoreError> {
-        let own = self.identity.id();
         if let Some(raw) = read {
-            return Ok(is_reported_here(&raw, own.as_deref()));
+            return Ok(self.identity.is_reported_here(&raw));
         }
         let orders = vec![number.as_str().to_owned()];
         let mirrored = self.context.store.lookups().orders_as_received(&self.context.key, orders).await?;
-        Ok(mirrored.values().all(|order| is_reported_here(&RawJson::new(order), own.as_deref())))
+        Ok(mirrored.values().all(|order| self.identity.is_reported_here(&RawJson::new(order))))
     }
 
     /// Reads the requested sub-resources. If shipments have changed, tracking is read after them.

@@ -2,7 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The identifier of the store, as far as the marketplace reports it.
+use espelho_model::RawJson;
+
+use crate::plan::sellers::Sellers;
+
+/// The identifier of the store, as far as the marketplace reports it, and the sellers of its orders.
 #[derive(Debug, Default)]
 pub(super) struct StoreIdentity {
     answer: Mutex<Answer>,
@@ -12,6 +16,7 @@ pub(super) struct StoreIdentity {
 struct Answer {
     id: Option<String>,
     is_final: bool,
+    sellers: Sellers,
 }
 
 impl StoreIdentity {
@@ -22,7 +27,8 @@ impl StoreIdentity {
 
     /// Records the marketplace's answer.
     pub(super) fn learn(&self, id: Option<String>) {
-        *self.answer() = Answer { id, is_final: true };
+        let mut answer = self.answer();
+        (answer.id, answer.is_final) = (id, true);
     }
 
     /// Records that the marketplace will not answer later either; what is known stays.
@@ -38,6 +44,13 @@ impl StoreIdentity {
     /// Returns the identifier, if the marketplace reports it.
     pub(super) fn id(&self) -> Option<String> {
         self.answer().id.clone()
+    }
+
+    /// Tells if webhooks of this store report changes of an order, by the order's object.
+    pub(super) fn is_reported_here(&self, order: &RawJson) -> bool {
+        let mut answer = self.answer();
+        let Answer { id, sellers, .. } = &mut *answer;
+        sellers.reports_here(order, id.as_deref())
     }
 
     fn answer(&self) -> MutexGuard<'_, Answer> {

@@ -37,6 +37,7 @@ pub mod retention;
 pub mod row;
 pub mod schedule;
 mod seen_keys;
+pub mod sellers;
 pub mod silence;
 pub mod stock_balance;
 pub mod tiers;

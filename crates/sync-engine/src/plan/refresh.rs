@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::resources::orders::OrderDetails;
-use espelho_model::{ContentHash, ProductId, RawJson, order::Order};
+use espelho_model::{ContentHash, ProductId, order::Order};
 use espelho_store::{KnownSubresource, Op, Subresource};
 use rust_decimal::Decimal;
 
@@ -94,14 +93,6 @@ pub fn order_events(
         Some(_) => Vec::new(),
         None => of_subresources,
     }
-}
-
-/// Tells by an order's object if webhooks of this store (`own`, its id if that is known) report changes of the order.
-/// Events of a sub-store go to the webhooks of that sub-store, whose own orders say `is_substore` too (API document,
-/// "Webhooks").
-pub fn is_reported_here(order: &RawJson, own: Option<&str>) -> bool {
-    let seller = OrderDetails::of(order).value.sold_by;
-    seller.is_substore != Some(true) || (own.is_some() && seller.id.as_deref() == own)
 }
 
 /// Whether changed sub-resources of this request are found by a sweep that deliveries should have preceded.

@@ -1,6 +1,6 @@
 //! Ends a pass: handles the rows that it no longer found.
 
-use espelho_model::{ContentHash, StoreKey, text, text::words};
+use espelho_model::{ContentHash, StoreKey, sync::Resource, text, text::words};
 use espelho_store::Failure;
 
 use super::{Pull, pass::Walk};
@@ -39,6 +39,9 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
         let unlisted = |key: &&String| !walk.reader.pager.has_seen(ContentHash::of(key.as_bytes()));
         let keys = walk.reader.earlier_failures.iter().filter(unlisted).cloned().collect();
         tx.failures().clear_failures(P::RESOURCE, keys).await?;
+    }
+    if P::RESOURCE == Resource::Products {
+        tx.mirror().review_shared_skus().await?;
     }
     tx.passes().end_pass(P::RESOURCE).await?;
     tx.commit().await

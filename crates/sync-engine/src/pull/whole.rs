@@ -28,7 +28,7 @@ use crate::{
     live::whole::{Whole, all},
     plan::{
         gone::{LostListings, has_just_ended},
-        unread_listings::UnreadListings,
+        unread_listings::{CampaignFailure, FailingCampaigns, UnreadListings},
     },
     report::failure,
 };
@@ -112,7 +112,16 @@ pub(crate) struct CampaignMemory {
     settled: HashSet<String>,
     /// The listings that the last reading missed and did not believe to be gone.
     lost: LostListings,
+    failing: FailingCampaigns,
+    /// Ended campaigns that could not be read to their end.
     unread: UnreadListings,
+}
+
+/// The end of a reading of one campaign.
+enum CampaignReading {
+    Whole,
+    Failed(CampaignFailure),
+    Stopped,
 }
 
 /// What the store reports about itself.
@@ -135,6 +144,7 @@ impl WholeReader<'_> {
         };
         let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
         let mut read = CampaignsRead::default();
+        memory.failing.begin();
         read.counts.add(self.write_campaigns(whole.rows, Vec::new(), &[]).await?);
         for (done, id) in ids.iter().enumerate() {
             if self.context.stop.is_cancelled() {
@@ -150,33 +160,31 @@ impl WholeReader<'_> {
         Ok(read)
     }
 
-    /// Mirrors the listings of a campaign, if it is due. Returns `true` if they were read to their end. If they cannot be,
-    /// the campaign shows why, and they are read again later.
+    /// Mirrors the listings of a campaign. If they cannot be read to their end, the campaign shows why, and the others
+    /// are read all the same.
     async fn listings_of(
         &self,
         id: CampaignId,
         memory: &mut CampaignMemory,
         read: &mut CampaignsRead,
-    ) -> Result<bool, Error> {
-        if !memory.unread.is_due(id, self.context.clock.monotonic()) {
-            return Ok(false);
-        }
+    ) -> Result<CampaignReading, Error> {
         let (eligible, enrolled) = match self.listed_of(id).await {
             Ok((eligible, enrolled)) if eligible.is_complete && enrolled.is_complete => {
                 (eligible.rows, enrolled.rows)
             }
-            Ok(_) if self.context.stop.is_cancelled() => return Ok(false),
+            Ok(_) if self.context.stop.is_cancelled() => return Ok(CampaignReading::Stopped),
             Ok(_) => {
+                memory.failing.note_answered(id);
                 let text = text!("run-listings-incomplete", campaign = id.to_string());
-                Box::pin(self.note_unread(id, "incomplete".to_owned(), text, memory, read)).await?;
-                return Ok(false);
+                Box::pin(self.note_unread(id, "incomplete".to_owned(), text, read)).await?;
+                return Ok(CampaignReading::Failed(CampaignFailure::Passing));
             }
-            Err(error) if is_final(&error) => {
-                Box::pin(self.note_unread(id, error.code(), error.text(), memory, read)).await?;
-                return Ok(false);
+            Err(error) => {
+                let failure = Box::pin(self.note_failed(id, error, memory, read)).await?;
+                return Ok(CampaignReading::Failed(failure));
             }
-            Err(error) => return Err(error.into()),
         };
+        memory.failing.note_answered(id);
         let lost = &mut memory.lost;
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
@@ -193,8 +201,7 @@ impl WholeReader<'_> {
             Ok::<_, StoreError>(counts)
         };
         read.counts.add(written.await?);
-        memory.unread.forget(id);
-        Ok(true)
+        Ok(CampaignReading::Whole)
     }
 
     /// Requests the eligible and the enrolled listings of a campaign.
@@ -214,17 +221,37 @@ impl WholeReader<'_> {
         Ok((eligible, enrolled))
     }
 
-    /// Shows on a campaign why it cannot be read to its end. Callers box it: it is large and rarely runs.
+    /// Shows on a campaign why it cannot be read. Returns the error if the others would fail too. Callers box it: it is
+    /// large and rarely runs.
+    async fn note_failed(
+        &self,
+        id: CampaignId,
+        error: ApiError,
+        memory: &mut CampaignMemory,
+        read: &mut CampaignsRead,
+    ) -> Result<CampaignFailure, Error> {
+        let failure = CampaignFailure::of(&error);
+        let is_common = match failure {
+            CampaignFailure::Common => return Err(error.into()),
+            CampaignFailure::Passing => memory.failing.note_failed(id),
+            CampaignFailure::Refused => {
+                memory.failing.note_answered(id);
+                false
+            }
+        };
+        self.note_unread(id, error.code(), error.text(), read).await?;
+        if is_common { Err(error.into()) } else { Ok(failure) }
+    }
+
+    /// Shows on a campaign why it cannot be read to its end.
     async fn note_unread(
         &self,
         id: CampaignId,
         code: String,
         text: Text,
-        memory: &mut CampaignMemory,
         read: &mut CampaignsRead,
     ) -> Result<(), Error> {
         tracing::warn!(store = %self.context.key, campaign = %id, code, "a campaign cannot be read to its end; will retry");
-        memory.unread.note_failed(id, self.context.clock.monotonic());
         let failure = failure(id.to_string(), code, text, self.context.locale);
         let noted = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
@@ -257,34 +284,68 @@ impl WholeReader<'_> {
             }
             match self.client.campaigns().get(number).await {
                 Ok(campaign) => {
+                    memory.failing.note_answered(number);
                     let reads = has_just_ended(campaign.value.ends_at, self.context.clock.now())
                         && !memory.unread.is_hopeless(number, now);
-                    let is_complete = reads && self.listings_of(number, memory, read).await?;
-                    if !reads || (is_complete && !memory.lost.is_open(number)) {
-                        memory.unread.forget(number);
-                        settled.push(id);
+                    let reading = match reads {
+                        true => self.listings_of(number, memory, read).await?,
+                        // Nothing of it is left to read.
+                        false => CampaignReading::Whole,
+                    };
+                    match reading {
+                        CampaignReading::Whole => {
+                            memory.unread.forget(number);
+                            if !(reads && memory.lost.is_open(number)) {
+                                settled.push(id);
+                            }
+                        }
+                        CampaignReading::Failed(failure) => memory.unread.note_failed(number, failure, now),
+                        CampaignReading::Stopped => (),
                     }
                     ended.push(campaign.value);
                 }
                 Err(error) if error.is_absent() => {
+                    memory.failing.note_answered(number);
                     memory.unread.forget(number);
                     gone.push(id);
                 }
-                // Its rows stay as they were read last: that is no failure of theirs.
-                Err(error) if is_final(&error) => {
-                    tracing::warn!(store = %self.context.key, campaign = %number, code = error.code(), "an ended campaign is refused; it stays as it was read last");
-                    memory.unread.note_failed(number, now);
-                    if memory.unread.is_hopeless(number, now) {
+                Err(error) => {
+                    let failure = Box::pin(self.note_ended_failed(number, error, memory, read)).await?;
+                    memory.unread.note_failed(number, failure, now);
+                    if failure == CampaignFailure::Refused && memory.unread.is_hopeless(number, now) {
                         memory.unread.forget(number);
                         settled.push(id);
                     }
                 }
-                Err(error) => return Err(error.into()),
             }
         }
         read.counts.add(self.write_campaigns(ended, gone, &settled).await?);
         memory.settled.extend(settled);
         Ok(())
+    }
+
+    /// Records that an ended campaign itself could not be read. Its rows stay as they were read last: a refusal is no
+    /// failure of theirs, but what passes leaves its last reading open, and is shown. Callers box it.
+    async fn note_ended_failed(
+        &self,
+        id: CampaignId,
+        error: ApiError,
+        memory: &mut CampaignMemory,
+        read: &mut CampaignsRead,
+    ) -> Result<CampaignFailure, Error> {
+        let failure = CampaignFailure::of(&error);
+        if failure != CampaignFailure::Refused {
+            return self.note_failed(id, error, memory, read).await;
+        }
+        tracing::warn!(store = %self.context.key, campaign = %id, code = error.code(), "an ended campaign is refused; it stays as it was read last");
+        memory.failing.note_answered(id);
+        let cleared = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.failures().clear_campaign_failures(vec![id.to_string()]).await?;
+            tx.commit().await
+        };
+        cleared.await?;
+        Ok(failure)
     }
 
     /// Writes campaigns, and marks those in `gone`. Neither these nor those in `settled` are read any more.

@@ -121,11 +121,11 @@ async fn a_denial_that_was_a_moments_mistake_is_forgotten_when_the_order_is_list
 #[tokio::test]
 async fn when_too_many_orders_are_denied_none_is_gone_by_itself() {
     let mut rig = mirrored(60).await;
-    rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
     for number in &rig.ask("SELECT order_number FROM orders ORDER BY order_number").await[..55] {
         rig.deny(number, 13, 2).await;
     }
     rig.fault("GET /api/v1/sellers/orders/{id}", None, refused_with(404, "NOT_FOUND"));
+    rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
     let asked = rig.requests("/api/v1/sellers/orders/").len();
     rig.until("they are asked for", async || rig.requests("/api/v1/sellers/orders/").len() >= asked + 50)
         .await;

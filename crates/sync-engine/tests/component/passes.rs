@@ -431,6 +431,36 @@ async fn a_campaign_that_cannot_be_read_to_its_end_is_shown_until_it_can() {
 }
 
 #[tokio::test]
+async fn a_campaign_whose_answers_fail_costs_the_others_no_row() {
+    let rig = store(Kind::Sqlite, 2, 5).await;
+    let create = |name: &str| {
+        let campaign = NewCampaign { name: name.into(), ..NewCampaign::default() };
+        rig.control().campaigns().create(&campaign).unwrap()
+    };
+    let (failing, other) = (create("Falha"), create("Outra"));
+    let shown = "SELECT key FROM v_errors WHERE entity = 'campaign'";
+    rig.fault(&format!("/campaigns/{failing}/eligible-products"), None, Fault::Html(503));
+    let report = rig.pass_of(Target::Campaigns).await;
+    assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
+    assert_eq!(rig.ask(shown).await, [failing.to_string()]);
+    let listings = format!("SELECT item_id FROM campaign_listings WHERE campaign_id = '{other}'");
+    assert!(!rig.ask(&listings).await.is_empty());
+    rig.control().faults().clear();
+    rig.fault(&format!("/campaigns/{failing}"), None, Fault::Html(503));
+    for ended in [failing, other] {
+        assert!(rig.control().campaigns().set_status(ended, "cancelled"));
+    }
+    let report = rig.pass_of(Target::Campaigns).await;
+    assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
+    let status = |id: u64| format!("SELECT status FROM campaigns WHERE id = '{id}'");
+    assert_eq!(rig.ask(&status(other)).await, ["cancelled"]);
+    rig.control().faults().clear();
+    assert_eq!(rig.pass_of(Target::Campaigns).await.state, RunState::Complete);
+    assert!(rig.ask(shown).await.is_empty());
+    assert_eq!(rig.ask(&status(failing)).await, ["cancelled"]);
+}
+
+#[tokio::test]
 async fn what_a_credential_may_not_see_is_no_problem_and_what_is_down_is_one() {
     let rig = store(Kind::Sqlite, 2, 5).await;
     for (target, route) in [(Target::Campaigns, "/discounts/campaigns"), (Target::MediaImages, "/api/media")]

@@ -272,6 +272,9 @@ async fn an_ended_campaign_that_is_refused_is_asked_for_ever_more_rarely_and_ove
     assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
     let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
     rig.shown(&shown, |codes| codes == ["NOT_FOUND"]).await;
+    // It is read with each sweep until its end is known.
+    let ended = format!("SELECT status FROM campaigns WHERE id = '{campaign}'");
+    rig.shown(&ended, |status| status == ["cancelled"]).await;
     let asked = rig.requests(&eligible).len();
     rig.pass(OFTEN * 10).await;
     assert_eq!(rig.requests(&eligible).len(), asked, "not with each sweep");
@@ -304,5 +307,25 @@ async fn an_ended_campaign_that_is_itself_refused_stays_as_it_was_read_last_and_
     assert!(rig.ask(&shown).await.is_empty());
     let live = format!("SELECT 'x' FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
     assert_eq!(rig.ask(&live).await, ["x"]);
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn the_error_of_an_ended_campaign_that_a_proxy_denies_ends_with_the_next_sweep() {
+    let mut rig = mirrored(1, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    let mirrored = format!("SELECT status FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
+    rig.shown(&mirrored, |status| !status.is_empty()).await;
+    rig.fault(&format!("/campaigns/{campaign}"), None, Fault::Html(404));
+    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    rig.shown(&shown, |codes| !codes.is_empty()).await;
+    rig.pass(OFTEN * 60).await;
+    rig.control().faults().clear();
+    let mended = rig.elapsed();
+    rig.shown(&shown, <[String]>::is_empty).await;
+    assert!(rig.elapsed() - mended <= OFTEN * 3 / 2, "{:?}", rig.elapsed() - mended);
+    assert_eq!(rig.ask(&mirrored).await, ["cancelled"], "a proxy's 404 takes no campaign away");
     rig.stop().await;
 }

@@ -47,6 +47,7 @@ pub const HIDDEN_TABLES: &[&str] = &[
     "row_counts",
     "service_words",
     "services",
+    "shared_skus",
     "stores",
     "sweeps",
     "sync_failures",

@@ -1,6 +1,6 @@
 //! Products, tiers, stock and its locations.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use espelho_model::{
     Clock as _, LocationId, ProductId, Sku,
@@ -11,7 +11,7 @@ use espelho_model::{
 use espelho_store::{Failure, Lease, Op, ProductWrite, SharedSkus};
 
 use crate::{
-    examples::{bare_product, level, location, order, product, tier},
+    examples::{bare_product, level, location, product, tier},
     tables::Line,
     world::{World, minha_loja, store_key},
 };
@@ -264,7 +264,7 @@ pub(crate) async fn products_that_share_a_sku_are_told_as_long_as_they_do(world:
     let of_nothing = ["P-6", "P-7"].map(|id| Product { sku: Some(Sku::new("")), ..bare_product(id) });
     let products = written.map(|(id, sku)| of_sku(id, sku)).into_iter().chain(of_nothing).collect();
     world.write_products(&lease, Op::Insert, products).await;
-    let shared = async || world.store.overview().shared_skus("minha-loja").await.unwrap();
+    let shared = async || world.store.overview().shared_skus().await.unwrap();
     let told = async || world.tables.list("SELECT key || ' ' || code FROM v_errors ORDER BY key, code").await;
     let expected = SharedSkus {
         sku: "A".into(),
@@ -272,8 +272,7 @@ pub(crate) async fn products_that_share_a_sku_are_told_as_long_as_they_do(world:
         rows: 2,
         since: Some(world.clock.now()),
     };
-    assert_eq!(shared().await, Some(expected));
-    assert!(world.store.overview().shared_skus("outra").await.unwrap().is_none());
+    assert_eq!(shared().await, [("minha-loja".to_owned(), expected)].into());
     assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"]);
     for (words, entity) in [
         (world.store.history().errors_of(&minha_loja(), "product", "P-2").await.unwrap(), "the service's"),
@@ -327,21 +326,29 @@ pub(crate) async fn products_that_share_a_sku_are_told_as_long_as_they_do(world:
     assert_eq!(told().await, ["P-1 shared_sku", "P-2 shared_sku"], "once each");
     assert!(world.store.overview().rows_in_trouble().await.unwrap().is_empty());
     mark_gone(world, &lease, "P-2").await;
-    assert_eq!((shared().await, told().await), (None, Vec::new()));
+    assert_eq!((shared().await, told().await), (BTreeMap::new(), Vec::new()));
 }
 
-pub(crate) async fn stores_whose_products_have_changed_are_found_in_the_feed(world: &World) {
+pub(crate) async fn a_sku_is_noted_as_soon_as_products_share_it(world: &World) {
     let lease = world.lease().await;
-    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
-    let changed = async |after| world.store.overview().stores_with_changed_products(after).await.unwrap();
-    let last = async || world.store.changes().feed_bounds().await.unwrap().map_or(0, |(_, last)| last);
-    assert_eq!(changed(None).await, ["minha-loja"], "all stores, before anything is known");
-    assert!(changed(Some(last().await)).await.is_empty());
-    world.write_orders(&lease, Op::Insert, vec![order("N-1", "paid")]).await;
-    assert!(changed(Some(0)).await.is_empty(), "orders share no SKU");
-    world.write_products(&lease, Op::Insert, vec![bare_product("P-1"), bare_product("P-2")]).await;
-    assert_eq!(changed(Some(0)).await, ["minha-loja"]);
-    assert!(changed(Some(last().await)).await.is_empty());
+    let noted = async || world.tables.list("SELECT sku FROM shared_skus ORDER BY sku").await;
+    world.write_products(&lease, Op::Insert, vec![of_sku("P-1", Some("A")), of_sku("P-2", Some("B"))]).await;
+    assert!(noted().await.is_empty());
+    world.write_products(&lease, Op::Insert, vec![of_sku("P-3", Some("A"))]).await;
+    assert_eq!(noted().await, ["A"], "a new product");
+    world.write_products(&lease, Op::Update, vec![of_sku("P-3", Some("B"))]).await;
+    assert_eq!(noted().await, ["A", "B"], "a product of another SKU");
+    mark_gone(world, &lease, "P-2").await;
+    let told = async || world.tables.list("SELECT key FROM v_errors").await;
+    assert!(told().await.is_empty(), "a note is no error");
+    world.tables.execute("UPDATE products SET sku = 'B' WHERE id = 'P-1'").await;
+    world.tables.execute("DELETE FROM shared_skus WHERE sku = 'B'").await;
+    assert!(told().await.is_empty(), "the edited row was not written by us");
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mirror().review_shared_skus().await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(noted().await, ["B"], "it is found, and the note of A is of no use any more");
+    assert_eq!(told().await.len(), 2);
 }
 
 pub(crate) async fn a_product_is_read_again_at_once_when_another_one_leaves_its_sku(world: &World) {

@@ -1,5 +1,3 @@
-use espelho_model::RawJson;
-
 use super::*;
 use crate::plan::refresh_request::Expected;
 
@@ -130,24 +128,6 @@ fn a_change_of_an_order_should_have_been_reported_by_one_event() {
         (None, true, told()),
     ] {
         assert_eq!(order_events(op, is_status_changed, told()), expected, "{op:?} {is_status_changed}");
-    }
-}
-
-// withstands: F050
-#[test]
-fn changes_of_another_stores_order_are_reported_to_that_store() {
-    for (sold_by, own, expected, why) in [
-        (r#"{"id": 1, "is_substore": false}"#, Some("1"), true, "it is ours"),
-        (r#"{"id": 2, "is_substore": true}"#, Some("1"), false, "a sub-store of ours sold it"),
-        (r#"{"id": "2", "is_substore": true}"#, Some("2"), true, "we are the sub-store"),
-        (r#"{"id": 2, "is_substore": true}"#, None, false, "nobody knows which store we are"),
-        (r#"{"is_substore": true}"#, Some("1"), false, "nobody knows which sub-store sold it"),
-        (r#"{"is_substore": true}"#, None, false, "nobody knows either"),
-        (r#"{"id": 2}"#, Some("1"), true, "nothing says that it is a sub-store's"),
-        ("null", Some("1"), true, "nothing says who sold it"),
-    ] {
-        let raw = RawJson::new(&format!(r#"{{"order_number": "7", "sold_by": {sold_by}}}"#));
-        assert_eq!(is_reported_here(&raw, own), expected, "{why}");
     }
 }
 

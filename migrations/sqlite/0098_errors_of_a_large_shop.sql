@@ -1,0 +1,70 @@
+-- SKUs that two products of a store share, or have shared. The writer of products notes them, and a question about them
+-- reads no other product, however large the shop: v_errors is read by each page. What shares one follows from the products.
+CREATE TABLE shared_skus (
+    store TEXT NOT NULL,
+    sku   TEXT NOT NULL,
+    PRIMARY KEY (store, sku)
+) WITHOUT ROWID;
+INSERT INTO shared_skus (store, sku)
+SELECT store, sku FROM products WHERE gone_at IS NULL AND sku <> '' GROUP BY store, sku HAVING count(*) > 1;
+
+-- v_campaign_drift, and v_errors with it, reads the listings that have joined, and for each of them the prices of its item:
+-- without these indexes all listings of the store for each.
+CREATE INDEX campaign_listings_enrolled ON campaign_listings (store, campaign_id) WHERE enrolled = 1 AND gone_at IS NULL;
+CREATE INDEX campaign_listings_by_item ON campaign_listings (store, item_id);
+
+-- The errors, with the products that share a SKU.
+DROP VIEW v_errors;
+CREATE VIEW v_errors AS
+SELECT store,
+       CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END AS entity,
+       key, code, error, hint, at, CAST(said AS TEXT) AS said
+FROM sync_failures WHERE NOT (resource = 'products' AND code = 'shared_sku')
+UNION ALL
+SELECT store, 'stock', sku || '/' || location_id, error_code, error, hint, updated_at, CAST(said AS TEXT)
+FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'price', sku || '/' || min_quantity, error_code, error, hint, updated_at, CAST(said AS TEXT)
+FROM erp_prices WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'command', CAST(id AS TEXT), error_code, error, hint, updated_at, CAST(said AS TEXT)
+FROM commands WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'campaign_listing', campaign_id || '/' || item_id, 'campaign_price',
+       CAST(COALESCE((SELECT w.text FROM service_words w WHERE w.code = 'campaign_price'), 'campaign_price') AS TEXT),
+       CAST(COALESCE((SELECT w.next FROM service_words w WHERE w.code = 'campaign_price'), '') AS TEXT),
+       mirrored_at, '{"id":"store-campaign-price"}'
+FROM v_campaign_drift
+UNION ALL
+-- A price of zero sells for nothing, whoever made it so.
+SELECT t.store, 'price', p.sku || '/' || t.min_quantity, 'price_zero',
+       CAST(COALESCE((SELECT w.text FROM service_words w WHERE w.code = 'price_zero'), 'price_zero') AS TEXT),
+       CAST(COALESCE((SELECT w.next FROM service_words w WHERE w.code = 'price_zero'), '') AS TEXT),
+       t.mirrored_at, '{"id":"store-price-zero"}'
+FROM product_prices t
+JOIN products p ON p.store = t.store AND p.id = t.product_id AND p.gone_at IS NULL
+JOIN erp_prices e ON e.store = t.store AND e.sku = p.sku AND e.min_quantity = t.min_quantity
+WHERE t.gone_at IS NULL AND t.value = 0 AND e.error_code IS NULL
+UNION ALL
+-- Two products of one SKU: nobody knows which of them an intent means. Each row names its own product and another one.
+SELECT store, 'product', id, 'shared_sku',
+       CAST(replace(replace(replace(COALESCE((SELECT w.text FROM service_words w WHERE w.code = 'shared_sku'), 'shared_sku'),
+           '{one}', one), '{other}', other), '{sku}', sku) AS TEXT),
+       CAST(COALESCE((SELECT w.next FROM service_words w WHERE w.code = 'shared_sku'), '') AS TEXT),
+       CAST(at AS TEXT),
+       CAST(json_object('id', 'run-shared-sku', 'args', json_object('sku', json_object('word', sku),
+                        'one', json_object('word', one), 'other', json_object('word', other))) AS TEXT)
+FROM (
+    SELECT s.store, p.id, s.sku, s.one, CASE WHEN p.id = s.one THEN s.other ELSE p.id END AS other,
+           (SELECT max(o.mirrored_at) FROM products o WHERE o.store = s.store AND o.sku = s.sku AND o.sku <> ''
+            AND o.gone_at IS NULL) AS at
+    FROM (SELECT n.store, n.sku,
+                 (SELECT min(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
+                  AND o.gone_at IS NULL) AS one,
+                 (SELECT max(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
+                  AND o.gone_at IS NULL) AS other
+          FROM shared_skus n) AS s
+    CROSS JOIN products p INDEXED BY products_live_by_sku
+        ON p.store = s.store AND p.sku = s.sku AND p.sku <> '' AND p.gone_at IS NULL
+    WHERE s.one <> s.other
+) AS shared;
