@@ -54,17 +54,12 @@ SELECT store, 'product', id, 'shared_sku',
        CAST(json_build_object('id', 'run-shared-sku', 'args', json_build_object('sku', json_build_object('word', sku),
                         'one', json_build_object('word', one), 'other', json_build_object('word', other))) AS TEXT)
 FROM (
-    SELECT s.store, p.id, s.sku, s.one, CASE WHEN p.id = s.one THEN s.other ELSE p.id END AS other,
-           (SELECT max(o.mirrored_at) FROM products o WHERE o.store = s.store AND o.sku = s.sku AND o.sku <> ''
-            AND o.gone_at IS NULL) AS at
-    FROM (SELECT n.store, n.sku,
-                 (SELECT min(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
-                  AND o.gone_at IS NULL) AS one,
-                 (SELECT max(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
-                  AND o.gone_at IS NULL) AS other
-          FROM shared_skus n) AS s
-    -- With OFFSET, each SKU is looked up: a join would read all products of the store.
-    CROSS JOIN LATERAL (SELECT o.id FROM products o WHERE o.store = s.store AND o.sku = s.sku AND o.sku <> ''
-                        AND o.gone_at IS NULL OFFSET 0) AS p
-    WHERE s.one <> s.other
+    -- LATERAL with OVER looks each SKU up, and reads its products once: a join would read all products of the store.
+    SELECT n.store, p.id, n.sku, p.one, CASE WHEN p.id = p.one THEN p.last ELSE p.id END AS other, p.at
+    FROM shared_skus n
+    CROSS JOIN LATERAL (SELECT o.id, min(o.id) OVER () AS one, max(o.id) OVER () AS last,
+                               max(o.mirrored_at) OVER () AS at
+                        FROM products o
+                        WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> '' AND o.gone_at IS NULL) AS p
+    WHERE p.one <> p.last
 ) AS shared;

@@ -55,16 +55,14 @@ SELECT store, 'product', id, 'shared_sku',
        CAST(json_object('id', 'run-shared-sku', 'args', json_object('sku', json_object('word', sku),
                         'one', json_object('word', one), 'other', json_object('word', other))) AS TEXT)
 FROM (
-    SELECT s.store, p.id, s.sku, s.one, CASE WHEN p.id = s.one THEN s.other ELSE p.id END AS other,
-           (SELECT max(o.mirrored_at) FROM products o WHERE o.store = s.store AND o.sku = s.sku AND o.sku <> ''
-            AND o.gone_at IS NULL) AS at
-    FROM (SELECT n.store, n.sku,
-                 (SELECT min(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
-                  AND o.gone_at IS NULL) AS one,
-                 (SELECT max(o.id) FROM products o WHERE o.store = n.store AND o.sku = n.sku AND o.sku <> ''
-                  AND o.gone_at IS NULL) AS other
-          FROM shared_skus n) AS s
+    SELECT s.store, p.id, s.sku, s.one, CASE WHEN p.id = s.one THEN s.other ELSE p.id END AS other, s.at
+    -- SQLite does not merge what is grouped into the outer question: the products of a SKU are read here once, and not
+    -- for each of them.
+    FROM (SELECT n.store, n.sku, min(o.id) AS one, max(o.id) AS other, max(o.mirrored_at) AS at
+          FROM shared_skus n
+          CROSS JOIN products o INDEXED BY products_live_by_sku
+              ON o.store = n.store AND o.sku = n.sku AND o.sku <> '' AND o.gone_at IS NULL
+          GROUP BY n.store, n.sku HAVING count(*) > 1) AS s
     CROSS JOIN products p INDEXED BY products_live_by_sku
         ON p.store = s.store AND p.sku = s.sku AND p.sku <> '' AND p.gone_at IS NULL
-    WHERE s.one <> s.other
 ) AS shared;

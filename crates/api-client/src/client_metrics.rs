@@ -248,7 +248,7 @@ impl ClientMetrics {
         self.lock().contact.is_lost()
     }
 
-    /// Returns whether another program may end the token that a forced login has just brought.
+    /// Returns whether another program may end the token that we have.
     pub fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
         self.lock().contact.is_token_contested(at)
     }

@@ -5,8 +5,8 @@
 //! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
 //! - *Route*: one route answers with errors while others work. The next useful answer of this route ends it.
 //! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
-//!   about the password. Where another program ends our tokens, a login that a dead token forced ends nothing: its token
-//!   has to live on for a while.
+//!   about the password. Where another program ends our tokens, a login that a dead token forced ends nothing: a token
+//!   has to live on for a while, the new one or the one before it.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
 mod outcome;
@@ -22,7 +22,8 @@ pub use outcome::{Failure, Outcome};
 /// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
 /// nobody asks for any more is forgotten.
 const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(5);
-/// A token that lived for so long after a forced login was ended by nobody: the alarm ends within a minute of its cause.
+/// A token that is accepted for so long after the last sign of another program is ended by nobody any more: the alarm ends
+/// within a minute of its cause.
 const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
 /// For so long after a forced login the next end of a token is looked for: longer than the login limit's minute, which
 /// may keep the other program out.
@@ -118,6 +119,8 @@ pub struct Contact {
     login: Option<Trouble>,
     /// When a login that a dead token had forced was accepted, if that is the latest news of logins.
     forced_at: Option<DateTime<Utc>>,
+    /// True from a login that was refused us because of another program, until a token of ours is accepted again.
+    has_no_token: bool,
     /// The abilities (scopes) that the token lacks, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
     /// The last read that each of those routes refused.
@@ -143,6 +146,8 @@ impl Contact {
             // A token that should have been valid was refused, and others have used up the login limit.
             Outcome::LoginLimited(reason, failure) if reason == LoginReason::Forced || self.is_foreign() => {
                 self.login_failed(TroubleKind::ForeignLogin, failure, at);
+                // A login of our own accord leaves us the token that we have.
+                self.has_no_token |= reason == LoginReason::Forced;
             }
             Outcome::LoginLimited(_, failure) => {
                 fail(&mut self.transport, TroubleKind::Throttled, failure, at);
@@ -154,7 +159,11 @@ impl Contact {
                 }
                 fail(&mut self.transport, kind, failure, at);
             }
-            Outcome::LoginRefused(kind, failure) => self.login_failed(kind, failure, at),
+            Outcome::TokensEnded(failure) => self.login_failed(TroubleKind::ForeignLogin, failure, at),
+            Outcome::LoginRefused(kind, failure) => {
+                self.login_failed(kind, failure, at);
+                self.has_no_token = true;
+            }
             Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
                 self.errors.remove(&route);
@@ -199,11 +208,17 @@ impl Contact {
         self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::Credential)
     }
 
-    /// Returns whether another program may end the token that a forced login has just brought: the next calls should
-    /// find that out soon.
+    /// Returns whether another program is named that leaves us no token: the last one is dead, and a login was refused.
+    pub fn is_shut_out(&self) -> bool {
+        self.is_foreign() && self.has_no_token
+    }
+
+    /// Returns whether another program may end the token that we have: the next calls should find out soon whether it
+    /// does.
     pub(crate) fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
         // A login of the future is from before the clock was set back.
         self.forced_at.is_some_and(|forced| (at - forced).abs() < CONTESTED_FOR)
+            || (self.is_foreign() && !self.has_no_token)
     }
 
     /// Returns the abilities that the token lacks, over all routes, as one trouble.
@@ -274,10 +289,18 @@ impl Contact {
 
     fn useful(&mut self, at: DateTime<Utc>) {
         self.answered_at = Some(at);
-        self.transport = None;
-        if self.is_foreign() && self.forced_at.is_some_and(|forced| at - forced >= TOKEN_LIVES_ON) {
+        (self.transport, self.has_no_token) = (None, false);
+        if self.is_foreign() && self.has_token_lived_on(at) {
             self.login = None;
         }
+    }
+
+    /// Returns whether a token that is accepted now has lived on since the last trouble with logins. Each call with a dead
+    /// token is new trouble, so that it does not matter which login the token is from, nor whether it is this process's.
+    fn has_token_lived_on(&self, at: DateTime<Utc>) -> bool {
+        let last = self.login.as_ref().map(|trouble| trouble.last).max(self.forced_at);
+        // Trouble of the future is from before the clock was set back.
+        last.is_none_or(|last| (at - last).abs() >= TOKEN_LIVES_ON)
     }
 }
 
@@ -326,7 +349,7 @@ mod tests {
     // withstands: F094
     #[test]
     fn trouble_begins_with_the_first_failure_since_the_last_useful_answer_and_ends_with_the_next() {
-        use TroubleKind::{Credential, Errors, ForeignLogin, Scope, Throttled, Unreachable};
+        use TroubleKind::{Credential, Errors, Scope, Throttled, Unreachable};
         let lacking = |route, names: &[&str]| {
             Outcome::MissingAbilities(route, names.iter().map(|name| (*name).to_owned()).collect(), None)
         };
@@ -346,8 +369,6 @@ mod tests {
         check(vec![(1, refused()), (2, Outcome::Useful(ORDERS))], &[(Credential, 1, 1)], Some(2));
         check(vec![(1, refused()), (2, Outcome::LoginAccepted(LoginReason::Renewal))], &[], Some(2));
         check(vec![(1, refused()), (2, Outcome::LoginAccepted(LoginReason::Forced))], &[], Some(2));
-        let foreign = Outcome::LoginRefused(ForeignLogin, Failure::default());
-        check(vec![(1, foreign), (2, Outcome::Useful(ORDERS))], &[(ForeignLogin, 1, 1)], Some(2));
         // An ability counts as present again when the same route accepts a call, not when another does.
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(ORDERS))], &[(Scope, 1, 1)], Some(2));
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(STOCK))], &[], Some(2));
@@ -365,7 +386,8 @@ mod tests {
         use TroubleKind::{ForeignLogin, Throttled};
         let accepted = Outcome::LoginAccepted;
         let limited = |reason| Outcome::LoginLimited(reason, Failure::default());
-        let named = || Outcome::LoginRefused(ForeignLogin, Failure::default());
+        let named = || Outcome::TokensEnded(Failure::default());
+        let refused = || Outcome::LoginRefused(ForeignLogin, Failure::default());
         let useful = || Outcome::Useful(ORDERS);
         let foreign = |times| [(ForeignLogin, 1, times)];
         // A single token that ended, and a limit that no dead token of ours has met, name nobody.
@@ -396,12 +418,61 @@ mod tests {
         for reason in [First, Renewal] {
             check(vec![(1, named()), (2, accepted(reason))], &[], Some(2));
         }
-        // Without a login since, a useful answer is to a call from before.
-        check(vec![(1, accepted(Forced)), (2, named()), (99, useful())], &[(ForeignLogin, 2, 1)], Some(99));
+        // Without a login since, a useful answer may be to a call from before, and 45 s of them are none: the kept token
+        // works again, or another process has logged in.
+        for named in [named(), refused(), limited(Forced)] {
+            let kept = |last: i64| vec![(1, named.clone()), (last, useful())];
+            check(kept(45), &foreign(1), Some(45));
+            check(kept(46), &[], Some(46));
+        }
+        // Each call with a dead token begins the wait anew.
+        let dead = |last: i64| vec![(1, refused()), (2, useful()), (41, refused()), (last, useful())];
+        check(dead(85), &foreign(2), Some(85));
+        check(dead(86), &[], Some(86));
+        // So does a login after the last refusal: its token has lived for no time yet.
+        let late = |last: i64| vec![(1, limited(Forced)), (42, accepted(Forced)), (last, useful())];
+        check(late(86), &foreign(1), Some(86));
+        check(late(87), &[], Some(87));
+        // A test of the password that the limit refuses ends no token.
+        let tested =
+            |last: i64| vec![(1, named()), (2, accepted(Forced)), (9, limited(Renewal)), (last, useful())];
+        check(tested(53), &foreign(2), Some(53));
+        check(tested(54), &[], Some(54));
+        // The clock was set back by two hours since.
+        check(vec![(7_201, refused()), (2, useful())], &[], Some(2));
+    }
+
+    // withstands: F082
+    #[test]
+    fn we_are_shut_out_while_another_program_leaves_us_no_token_and_no_login() {
+        use LoginReason::{Forced, Renewal};
+        let limited = |reason| Outcome::LoginLimited(reason, Failure::default());
+        let named = || Outcome::TokensEnded(Failure::default());
+        let refused = |kind| Outcome::LoginRefused(kind, Failure::default());
+        let foreign = || refused(TroubleKind::ForeignLogin);
+        for (outcomes, expected, why) in [
+            (vec![], false, "nothing was refused"),
+            (vec![named()], false, "the login is made"),
+            (vec![named(), Outcome::LoginAccepted(Forced)], false, "it has brought a token"),
+            (vec![foreign()], true, "no login is made any more"),
+            (vec![limited(Forced)], true, "the token is dead, and others have used up the logins"),
+            (vec![foreign(), Outcome::Answered], true, "a 401"),
+            (vec![foreign(), named()], true, "the next login is not made yet"),
+            (vec![foreign(), Outcome::LoginAccepted(Forced)], false, "it may live for seconds"),
+            (vec![foreign(), Outcome::Useful(ORDERS)], false, "the token works again"),
+            (vec![limited(Forced), Outcome::Useful(ORDERS)], false, "the token works again"),
+            (vec![limited(Renewal)], false, "throttled"),
+            (vec![named(), Outcome::LoginAccepted(Forced), limited(Renewal)], false, "we have a token"),
+            (vec![refused(TroubleKind::Credential)], false, "another trouble"),
+        ] {
+            let mut contact = Contact::default();
+            outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
+            assert_eq!(contact.is_shut_out(), expected, "{why}");
+        }
     }
 
     #[test]
-    fn a_token_is_contested_for_two_minutes_after_a_forced_login() {
+    fn a_token_is_contested_for_two_minutes_after_a_forced_login_and_while_another_program_is_named() {
         for (outcome, second, expected) in [
             (Outcome::LoginAccepted(LoginReason::Forced), 1, true),
             (Outcome::LoginAccepted(LoginReason::Forced), 120, true),
@@ -409,6 +480,8 @@ mod tests {
             (Outcome::LoginAccepted(LoginReason::Forced), -7_200, false),
             (Outcome::LoginAccepted(LoginReason::Renewal), 1, false),
             (Outcome::LoginLimited(LoginReason::Forced, Failure::default()), 1, false),
+            (Outcome::LoginRefused(TroubleKind::ForeignLogin, Failure::default()), 1, false),
+            (Outcome::TokensEnded(Failure::default()), 121, true),
         ] {
             let mut contact = Contact::default();
             contact.note(outcome.clone(), at(1));

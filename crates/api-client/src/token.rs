@@ -294,9 +294,13 @@ impl TokenKeeper {
             return Ok(());
         }
         let error = Error::ForeignLogin { username: self.username.clone(), times: forced.len() + 1 };
-        let named = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::Failure::of(&error));
+        let (failure, is_made) = (contact::Failure::of(&error), judged == ForcedLogin::Named);
+        let named = match is_made {
+            true => contact::Outcome::TokensEnded(failure),
+            false => contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, failure),
+        };
         self.metrics.contact(Some(named), now);
-        if judged == ForcedLogin::Named {
+        if is_made {
             tracing::warn!(username = self.username, "another program ends our tokens; logging in once more");
             return Ok(());
         }

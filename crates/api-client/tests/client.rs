@@ -151,6 +151,22 @@ async fn a_token_renewed_by_another_process_is_taken_from_the_vault_without_a_lo
     assert_eq!(bench.client.stats().logins, 1);
 }
 
+// withstands: F083
+#[tokio::test]
+async fn logins_of_our_own_processes_name_no_other_program() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    // A rolling upgrade, a reconciliation beside the service, or the doctor: the database has the token of each.
+    let other = open(&bench.base_url, &bench.clock, &bench.memory).await;
+    for _ in 0..3 {
+        other.auth().log_in_again().await.unwrap();
+        bench.script.answers.lock().unwrap().push_back(http("401 Unauthorized", "", "{}"));
+        bench.order().await.unwrap();
+    }
+    assert_eq!((bench.client.stats().logins, other.stats().logins), (1, 3));
+    assert_eq!(bench.client.metrics().counted().contact.credential(), None);
+}
+
 #[tokio::test]
 async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
     let bench = bench(Vec::new()).await;
@@ -166,6 +182,14 @@ async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
     let error = bench.order().await.unwrap_err();
     assert!(matches!(error, Error::ForeignLogin { times: 3, .. }), "{error}");
     assert_eq!(bench.client.stats().logins, 3);
+    // The token that we have kept is accepted again, and nobody ends it.
+    let is_shut_out = || bench.client.metrics().counted().contact.is_shut_out();
+    assert!(is_shut_out());
+    bench.order().await.unwrap();
+    assert_eq!((is_shut_out(), named()), (false, Some(TroubleKind::ForeignLogin)));
+    *bench.clock.now.lock().unwrap() += TimeDelta::seconds(46);
+    bench.order().await.unwrap();
+    assert_eq!((named(), bench.client.stats().logins), (None, 3));
 }
 
 // withstands: F082
@@ -185,6 +209,21 @@ async fn logins_that_others_have_used_up_while_our_token_is_ended_name_another_p
     *bench.clock.now.lock().unwrap() += TimeDelta::seconds(46);
     bench.order().await.unwrap();
     assert_eq!(contact().credential(), None, "nobody has ended the new token");
+}
+
+// withstands: F082
+#[tokio::test]
+async fn a_marketplace_that_loses_all_tokens_and_guards_its_logins_names_no_other_program() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    bench.script.answers.lock().unwrap().push_back(http("401 Unauthorized", "", "{}"));
+    let overloaded =
+        http("429 Too Many Requests", "Retry-After: 9\r\n", r#"{"message":"Too Many Requests"}"#);
+    bench.script.login_faults.lock().unwrap().extend([overloaded.clone(), overloaded]);
+    bench.order().await.unwrap();
+    let contact = bench.client.metrics().counted().contact;
+    assert_eq!((contact.credential(), contact.transport()), (None, None));
+    assert_eq!(bench.client.stats().logins, 4);
 }
 
 // proves: AUT-009

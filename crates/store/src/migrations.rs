@@ -72,6 +72,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0096_shared_skus_and_turns",
     "0097_restores_are_explicit",
     "0098_errors_of_a_large_shop",
+    "0099_counts_that_differ",
 );
 
 /// The second file, beside it.
@@ -133,6 +134,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0096_shared_skus_and_turns",
     "0097_restores_are_explicit",
     "0098_errors_of_a_large_shop",
+    "0099_counts_that_differ",
 );
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 mod repeated;
 
-pub use repeated::{statements_of_lists, statements_of_sweeps, statements_of_turns};
+pub use repeated::{
+    statement_of_shared_skus, statements_of_lists, statements_of_sweeps, statements_of_turns,
+};
 
 use crate::{
     Error, Store,
@@ -177,6 +179,7 @@ const PLAIN: &[&str] = &[
     lease::TAKE,
     lease::WHO,
     lease::SEEN,
+    listed::CAMPAIGN_END,
     listed::LIVE_CAMPAIGNS,
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,
@@ -498,9 +501,10 @@ const INSERTS: &[&Insert] = &[
 
 const MIRRORS: &[&ResourceStatements] = &[&orders::MIRROR, &products::MIRROR];
 
-/// The statements on the mirror that end in a list of keys: a test shows that each finds its rows by these.
+/// The statements on the mirror and the ERP's rows that end in a list of keys: a test shows that each finds its rows by
+/// these.
 pub fn statements_with_keys() -> Vec<String> {
-    let heads = WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).copied();
+    let heads = WITH_KEYS.iter().chain(&blanking::BLANK_OBJECTS).chain(&intents::release::STATES).copied();
     let of_tables = tables::TABLES.iter().flat_map(|table| table.to_prepare().1);
     let heads = heads.chain(erasures::reads()).chain(of_tables);
     heads.map(|head| format!("{head} IN (${0}, ${0})", crate::driver::placeholders(head) + 1)).collect()

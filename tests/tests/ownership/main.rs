@@ -16,7 +16,7 @@ use espelho_tests::{
     shop::{LOGIN, ORDERS, Order},
     until,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 on_both_databases![
     of_two_that_start_at_once_one_calls_and_the_other_makes_no_call,
@@ -145,6 +145,13 @@ async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) 
     // Once the other program is gone, the next attempt succeeds, without a login.
     shop.rule(|_| None);
     until("the store is mirrored", async || runs(&installation).await > 0).await;
+    until("it is no longer named", async || {
+        let told = installation.run_in_portuguese(&["status", "--json"]).await;
+        let status: Value = serde_json::from_str(&told.stdout).unwrap_or_default();
+        let alarms = status["alarms"].as_array();
+        alarms.is_some_and(|alarms| alarms.iter().all(|alarm| alarm["code"] != "foreign_login"))
+    })
+    .await;
     assert_eq!(shop.count(|call| call.path == LOGIN), 3);
     service.terminate().await;
     service.end().await.expect(0);

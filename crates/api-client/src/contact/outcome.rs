@@ -54,9 +54,13 @@ pub enum Outcome {
     /// A login returned a token. The reason tells what that proves: another program may end it like the one before.
     LoginAccepted(LoginReason),
     /// The marketplace's login limit is used up (429; API document, "Authentication" 7: 5 a minute for each address and
-    /// username). The client makes four a minute at most, so others log in with this username.
+    /// username). The client makes four a minute at most, so others log in with this username. The 429 of a proxy or an
+    /// overload guard, without the document's code, tells nothing of logins.
     LoginLimited(LoginReason, Failure),
-    /// A login was refused, or another program is named that ends our tokens ([`TroubleKind::ForeignLogin`]).
+    /// Another program ends our tokens; a login is made all the same.
+    TokensEnded(Failure),
+    /// A login was refused, or is not made because another program would end its token too
+    /// ([`TroubleKind::ForeignLogin`]).
     LoginRefused(TroubleKind, Failure),
 }
 
@@ -103,7 +107,7 @@ impl Outcome {
     ) -> Option<Self> {
         let error = match result {
             Ok(_) => return Some(Self::LoginAccepted(reason)),
-            Err(Error::LoginFailed { source, .. }) if source.is_too_many() => {
+            Err(Error::LoginFailed { source, .. }) if source.is_login_limit() => {
                 return Some(Self::LoginLimited(reason, Failure::of(source)));
             }
             Err(Error::LoginFailed { source, .. }) => source,
@@ -116,7 +120,10 @@ impl Outcome {
             // Without a token nothing works, whatever the reason of the refusal.
             Self::Useful(_) | Self::Answered | Self::MissingAbilities(..) => TroubleKind::Errors,
             Self::Failed { kind, .. } => kind,
-            other @ (Self::LoginAccepted(_) | Self::LoginLimited(..) | Self::LoginRefused(..)) => {
+            other @ (Self::LoginAccepted(_)
+            | Self::LoginLimited(..)
+            | Self::TokensEnded(_)
+            | Self::LoginRefused(..)) => {
                 return Some(other);
             }
         };
@@ -170,7 +177,7 @@ mod tests {
     // withstands: F094
     #[test]
     fn a_login_that_fails_is_no_routes_trouble() {
-        let outcome = refused_login(503, LoginReason::First).unwrap();
+        let outcome = refused_login(503, "", LoginReason::First).unwrap();
         assert!(
             matches!(outcome, Outcome::Failed { kind: TroubleKind::Errors, route: None, .. }),
             "{outcome:?}"
@@ -180,8 +187,9 @@ mod tests {
     // withstands: F082
     #[test]
     fn a_login_that_the_limit_refuses_keeps_its_reason() {
+        let said = r#"{"success":false,"message_code":"TOO_MANY_REQUESTS","description":"palavras"}"#;
         for reason in [LoginReason::First, LoginReason::Renewal, LoginReason::Forced] {
-            let outcome = refused_login(429, reason);
+            let outcome = refused_login(429, said, reason);
             assert!(
                 matches!(&outcome, Some(Outcome::LoginLimited(of, failure))
                     if *of == reason && failure.symptom == Symptom::Status(429)),
@@ -190,14 +198,29 @@ mod tests {
         }
     }
 
-    /// Returns the outcome of a login that is refused with this status.
-    fn refused_login(status: u16, reason: LoginReason) -> Option<Outcome> {
+    // withstands: F082
+    #[test]
+    fn a_429_without_the_documents_code_is_no_login_limit() {
+        for body in ["", "{}", "<html>429 Too Many Requests</html>", r#"{"message":"Too Many Requests"}"#] {
+            for reason in [LoginReason::First, LoginReason::Renewal, LoginReason::Forced] {
+                let outcome = refused_login(429, body, reason);
+                let kind = TroubleKind::Throttled;
+                assert!(
+                    matches!(&outcome, Some(Outcome::Failed { kind: of, route: None, .. }) if *of == kind),
+                    "{body}: {outcome:?}"
+                );
+            }
+        }
+    }
+
+    /// Returns the outcome of a login that is refused with this status and body.
+    fn refused_login(status: u16, body: &str, reason: LoginReason) -> Option<Outcome> {
         let request = ApiRequest::post("/api/integration/auth", &[]);
         let source = Error::Refused {
             request: request.describe(),
             read: false,
             status,
-            refusal: Box::default(),
+            refusal: Box::new(crate::error::Refusal::parse(body.as_bytes())),
             after: None,
         };
         let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });

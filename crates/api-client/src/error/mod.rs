@@ -280,6 +280,12 @@ impl Error {
         matches!(self, Self::Refused { status: 429, .. })
     }
 
+    /// Returns whether the marketplace itself refused a login because of too many, in the document's words. A proxy or an
+    /// overload guard answers 429 without its code.
+    pub(crate) fn is_login_limit(&self) -> bool {
+        matches!(self, Self::Refused { status: 429, refusal, .. } if !refusal.message_code.is_empty())
+    }
+
     /// Returns whether the call was never sent: there was no connection.
     pub fn was_never_sent(&self) -> bool {
         match self {

@@ -150,7 +150,7 @@ impl Delivery {
 }
 
 /// Returns a reader. These payloads have no times, so the offset does not matter.
-fn reader() -> FieldReader {
+pub(super) fn reader() -> FieldReader {
     FieldReader::new(FixedOffset::east_opt(0).unwrap_or_else(|| unreachable!("zero is an offset")))
 }
 

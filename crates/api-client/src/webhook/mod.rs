@@ -9,9 +9,11 @@
 pub mod delivery;
 pub mod event;
 pub mod event_only_data;
+pub mod product_value;
 pub mod signature;
 
 pub use delivery::{Delivery, InvalidDelivery};
 pub use event::{EventGroup, EventName};
 pub use event_only_data::EventOnlyData;
+pub use product_value::{ProductField, ProductValue};
 pub use signature::{SIGNATURE_HEADER, verify};

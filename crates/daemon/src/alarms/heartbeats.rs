@@ -165,6 +165,7 @@ mod tests {
             inbox: None,
             unseen: None,
             sweeps: Vec::new(),
+            behind: Vec::new(),
             complete_at: None,
             run_problem: None,
             deadlines: Vec::new(),

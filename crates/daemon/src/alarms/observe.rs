@@ -13,14 +13,14 @@ use espelho_api_client::{
 };
 use espelho_model::{Clock, ProductId, StoreKey, pause::Pause, text, text::Text, time::past};
 use espelho_store::{
-    DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm, RowsInTrouble,
-    SharedSkus, Store, StoreProof, SweepOverview,
+    DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm, RemoteCount,
+    RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview,
 };
 use espelho_sync_engine::plan::{
     alarms::{
-        ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
-        Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen,
-        WebhookSilence,
+        BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
+        Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen,
+        WebhookSeen, WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
@@ -228,6 +228,7 @@ impl Facts {
             inbox: proof.and_then(|proof| proof.backlog).filter(|_| shown.webhook_address.is_some()),
             unseen: unseen.reduce(|one, other| (one.0 + other.0, one.1.min(other.1))),
             sweeps: sweeps(shown, swept, at),
+            behind: behind(swept, at),
             complete_at: proof.and_then(|proof| proof.complete_at),
             run_problem: None,
             deadlines: due.map(deadlines_of).collect(),
@@ -429,6 +430,16 @@ fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) 
     sweep_periods(shown, swept, at).into_iter().map(seen).collect()
 }
 
+/// Returns the counts that a mirror has not reached; a count of the future is from before the clock was set back.
+fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<BehindSeen> {
+    let counts = swept.map(|swept| swept.counts.as_slice()).unwrap_or_default();
+    let seen = |count: &RemoteCount| {
+        let since = past(count.behind_since, at)?;
+        Some(BehindSeen { kind: count.kind.clone(), remote: count.remote, local: count.local, since })
+    };
+    counts.iter().filter_map(seen).collect()
+}
+
 fn deadlines_of(due: &DueDeadlines) -> Deadlines {
     Deadlines {
         kind: due.kind.clone(),
@@ -517,7 +528,8 @@ fn add_contact(
     });
     seen.credential = contact.credential().map(|trouble| CredentialTrouble {
         kind: match trouble.kind {
-            TroubleKind::ForeignLogin => CredentialKind::Foreign,
+            TroubleKind::ForeignLogin if contact.is_shut_out() => CredentialKind::Foreign,
+            TroubleKind::ForeignLogin => CredentialKind::Shared,
             _ => CredentialKind::Refused,
         },
         since: trouble.since,

@@ -9,7 +9,7 @@ use axum::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Locale};
-use espelho_sync_engine::plan::alarms::{Code, Verdict};
+use espelho_sync_engine::plan::alarms::{Code, Severity, Verdict};
 use serde::Deserialize;
 
 use super::State;
@@ -117,12 +117,13 @@ fn of_store(health: &StoreHealth, was_read: bool, locale: Locale) -> Result<(), 
     }
 }
 
-/// Fails the token of each of our stores whose credential has an alarm, whenever that token ends. Another machine's store
-/// keeps nobody from coming here.
+/// Fails the token of each of our stores whose credential has a failing alarm, whenever that token ends. A warning keeps
+/// nobody from coming here: our token works beside another program. Nor does another machine's store.
 fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict, ours: &HashSet<StoreKey>) {
     for alarm in &verdict.alarms {
         let Some(store) = alarm.store.as_ref().filter(|store| ours.contains(*store)) else { continue };
-        if matches!(alarm.code, Code::CredentialRefused | Code::ForeignLogin) {
+        let is_out = alarm.severity == Severity::Failing;
+        if is_out && matches!(alarm.code, Code::CredentialRefused | Code::ForeignLogin) {
             let token = format!("token {store}");
             checks.retain(|(name, _)| *name != token);
             checks.push((token, Err(alarm.code.as_str().to_owned())));
@@ -179,7 +180,7 @@ fn disk(state: &State) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use espelho_model::text::Text;
-    use espelho_sync_engine::plan::alarms::{Alarm, Severity, State as Overall};
+    use espelho_sync_engine::plan::alarms::{Alarm, State as Overall};
 
     use super::*;
 
@@ -213,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_no_good_while_its_credential_has_an_alarm() {
+    fn a_token_is_no_good_while_its_credential_has_an_alarm_that_is_no_warning() {
         let alarm = |code, store: &str| Alarm {
             code,
-            severity: Severity::Failing,
+            severity: if store == "shared" { Severity::Warning } else { Severity::Failing },
             store: Some(StoreKey::new(store).unwrap()),
             cause: String::new(),
             count: 1,
@@ -230,15 +231,21 @@ mod tests {
             alarm(Code::ForeignLogin, "b"),
             alarm(Code::Failed, "c"),
             alarm(Code::CredentialRefused, "elsewhere"),
+            alarm(Code::ForeignLogin, "shared"),
         ];
-        let ours = ["a", "b", "c"].map(|key| StoreKey::new(key).unwrap()).into();
+        let ours = ["a", "b", "c", "shared"].map(|key| StoreKey::new(key).unwrap()).into();
         let verdict = Verdict { state: Overall::Failing, alarms, unproved: Vec::new() };
-        let mut checks = vec![good("token a"), good("token c")];
+        let mut checks = vec![good("token a"), good("token c"), good("token shared")];
         refuse_tokens(&mut checks, &verdict, &ours);
         let refused = |name: &str, code: &str| (name.to_owned(), Err(code.to_owned()));
         assert_eq!(
             checks,
-            [good("token c"), refused("token a", "credential_refused"), refused("token b", "foreign_login")]
+            [
+                good("token c"),
+                good("token shared"),
+                refused("token a", "credential_refused"),
+                refused("token b", "foreign_login")
+            ]
         );
     }
 

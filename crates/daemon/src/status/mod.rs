@@ -89,6 +89,7 @@ impl StatusSnapshot {
     pub(crate) fn refuses_token_of(&self, store: &StoreSnapshot) -> bool {
         self.alarms.iter().any(|alarm| {
             matches!(alarm.code.as_str(), "credential_refused" | "foreign_login")
+                && alarm.is_failing()
                 && alarm.store.as_ref() == Some(&store.store)
         })
     }

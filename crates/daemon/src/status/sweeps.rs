@@ -261,7 +261,13 @@ mod tests {
                     succeeded_at: Some(at(then)),
                     problem: None,
                 }],
-                counts: vec![RemoteCount { kind: "orders".into(), remote: 61, local: 61, at: at(then) }],
+                counts: vec![RemoteCount {
+                    kind: "orders".into(),
+                    remote: 61,
+                    local: 61,
+                    at: at(then),
+                    behind_since: None,
+                }],
                 watch: Some(WebhookWatch { heard_at: Some(at(then)), ..WebhookWatch::default() }),
                 ..SweepOverview::default()
             };

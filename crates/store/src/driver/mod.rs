@@ -157,7 +157,7 @@ impl Database {
         operation: &'static str,
         head: &'static str,
         first: &[Value],
-        keys: Vec<String>,
+        keys: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
         let mut rows = Vec::new();
         for (sql, values) in in_lists(head, first, keys) {

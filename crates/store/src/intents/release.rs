@@ -1,6 +1,6 @@
 //! Decisions of people about held, failed and doubtful rows; releases past the guards.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -77,11 +77,11 @@ pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent
     CAST(said AS TEXT) AS said, CAST(NULL AS TEXT) AS mirrored, substr(CAST(data AS TEXT), 1, 2000) AS data \
     FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
-/// The states of rows by their keys: of levels, of prices, of commands.
+/// The states of rows: of levels and of prices by their SKUs, which an index has, of commands by their numbers.
 pub(crate) const STATES: [&str; 3] = [
-    "SELECT sku || '/' || location_id AS key, state FROM erp_stock WHERE store = $1 AND sku || '/' || location_id",
-    "SELECT sku || '/' || min_quantity AS key, state FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity",
-    "SELECT CAST(id AS TEXT) AS key, state FROM commands WHERE store = $1 AND CAST(id AS TEXT)",
+    "SELECT sku || '/' || location_id AS key, state FROM erp_stock WHERE store = $1 AND sku",
+    "SELECT sku || '/' || min_quantity AS key, state FROM erp_prices WHERE store = $1 AND sku",
+    "SELECT CAST(id AS TEXT) AS key, state FROM commands WHERE store = $1 AND id",
 ];
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
@@ -237,13 +237,25 @@ impl Releases<'_> {
         keys: Vec<String>,
     ) -> Result<HashMap<String, String>, Error> {
         let [stock, price, command] = STATES;
-        let head = match intent {
-            IntentKind::Stock => stock,
-            IntentKind::Price => price,
-            IntentKind::Command => command,
+        let skus = || possible_skus(&keys).into_iter().map(Value::from).collect::<Vec<Value>>();
+        let (head, asked) = match intent {
+            IntentKind::Stock => (stock, skus()),
+            IntentKind::Price => (price, skus()),
+            IntentKind::Command => {
+                (command, keys.iter().filter_map(|key| key.parse::<i64>().ok()).map(Value::from).collect())
+            }
         };
-        let rows = self.database.fetch_erp_in("read the states of rows", head, &[store.into()], keys).await?;
-        rows.iter().map(|row| Ok((row.foreign_text("key")?, row.foreign_text("state")?))).collect()
+        let rows =
+            self.database.fetch_erp_in("read the states of rows", head, &[store.into()], asked).await?;
+        let keys: HashSet<String> = keys.into_iter().collect();
+        let mut states = HashMap::new();
+        for row in &rows {
+            let key = row.foreign_text("key")?;
+            if keys.contains(&key) {
+                states.insert(key, row.foreign_text("state")?);
+            }
+        }
+        Ok(states)
     }
 
     async fn seen(self, what: &'static str, sql: &'static str) -> Result<Vec<SeenRow>, Error> {
@@ -404,4 +416,9 @@ async fn value_in(intent: IntentKind, tx: &mut Tx, store: &str, key: &str) -> Re
         Some(shown) => format!("{value}{SHOWN}{shown}"),
         None => value,
     })
+}
+
+/// Returns the SKUs that levels or prices of these keys may have: a SKU may have a slash of its own.
+fn possible_skus(keys: &[String]) -> BTreeSet<&str> {
+    keys.iter().flat_map(|key| key.match_indices('/').map(move |(end, _)| &key[..end])).collect()
 }

@@ -14,7 +14,7 @@ pub(crate) const LOAD: &str = "SELECT key, code, error, hint FROM sync_failures 
     ORDER BY key";
 pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
 pub(crate) const FAILED_AT: &str =
-    "SELECT key, at FROM sync_failures WHERE store = $1 AND resource = $2 AND code = $3 AND key";
+    "SELECT key, at FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
 /// Malformed deliveries: what was set aside is on record for longer, until a person decides.
 pub(crate) const PRUNE: &str = "DELETE FROM sync_failures WHERE resource = 'webhooks' AND at < $1 \
     AND code NOT IN ('poisoned', 'panicked')";
@@ -63,7 +63,7 @@ impl Mirror<'_> {
             .collect()
     }
 
-    /// Returns which of these rows of a resource failed with a code, and when they did last.
+    /// Returns which of these rows of a resource failed, and when they did last.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -71,10 +71,9 @@ impl Mirror<'_> {
         self,
         store: &StoreKey,
         resource: Resource,
-        code: &'static str,
         keys: Vec<String>,
     ) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
-        let first = [store.as_str().into(), resource.as_str().into(), code.into()];
+        let first = [store.as_str().into(), resource.as_str().into()];
         let rows = self.database.fetch_in("read when rows failed", FAILED_AT, &first, keys).await?;
         rows.iter().map(|row| Ok((row.text("key")?, row.time("at")?))).collect()
     }

@@ -8,33 +8,19 @@ use espelho_model::ProductId;
 
 use crate::{Error, operations::Overviews};
 
-/// Looks at the products of a SKU: on both databases by the index `products_live_by_sku`.
-macro_rules! of_its_products {
-    ($what:literal) => {
-        concat!(
-            "(SELECT ",
-            $what,
-            " FROM products AS p WHERE p.store = n.store AND p.sku = n.sku AND p.sku <> '' AND p.gone_at IS NULL)"
-        )
-    };
-}
-
-/// The first SKU of each store that products share, and what is to tell of all of them: they may be as many as the
-/// products. Each noted SKU is looked up by itself: a planner that joins them may read all products.
-pub(crate) const SHARED: &str = concat!(
-    "SELECT store, sku, one, other, products, at FROM ( \
-     SELECT store, sku, one, other, CAST(sum(products) OVER (PARTITION BY store) AS BIGINT) AS products, \
-     min(at) OVER (PARTITION BY store) AS at, row_number() OVER (PARTITION BY store ORDER BY sku) AS place FROM ( \
-     SELECT n.store, n.sku, ",
-    of_its_products!("min(p.id)"),
-    " AS one, ",
-    of_its_products!("max(p.id)"),
-    " AS other, ",
-    of_its_products!("count(*)"),
-    " AS products, ",
-    of_its_products!("max(p.mirrored_at)"),
-    " AS at FROM shared_skus AS n) AS g WHERE products > 1) AS s WHERE place = 1"
-);
+/// The first SKU of each store that products share, and what is to tell of all of them. They may be as many as the
+/// products, so each product is read once. CROSS JOIN keeps SQLite from reading all products: it looks each noted SKU
+/// up by the index `products_live_by_sku`, as PostgreSQL does where that is cheaper.
+pub(crate) const SHARED: &str = "SELECT s.store, s.sku, \
+    (SELECT min(p.id) FROM products AS p \
+    WHERE p.store = s.store AND p.sku = s.sku AND p.sku <> '' AND p.gone_at IS NULL) AS one, \
+    (SELECT max(p.id) FROM products AS p \
+    WHERE p.store = s.store AND p.sku = s.sku AND p.sku <> '' AND p.gone_at IS NULL) AS other, s.products, s.at \
+    FROM (SELECT store, min(sku) AS sku, CAST(sum(products) AS BIGINT) AS products, min(at) AS at \
+    FROM (SELECT n.store, n.sku, count(*) AS products, max(p.mirrored_at) AS at \
+    FROM shared_skus AS n CROSS JOIN products AS p \
+    WHERE p.store = n.store AND p.sku = n.sku AND p.sku <> '' AND p.gone_at IS NULL \
+    GROUP BY n.store, n.sku HAVING count(*) > 1) AS g GROUP BY store) AS s";
 
 /// The SKUs of a store that more than one product has. `v_errors` has each of the products.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub(crate) const LOAD: &str =
 pub(crate) const ALL: Both =
     both!("SELECT store, kind, started_at, succeeded_at, problem FROM sweeps", "ORDER BY store, kind");
 pub(crate) const COUNTS: Both =
-    both!("SELECT store, kind, remote, local, at FROM remote_counts", "ORDER BY store, kind");
+    both!("SELECT store, kind, remote, local, at, behind_since FROM remote_counts", "ORDER BY store, kind");
 pub(crate) const AUDITS: Both =
     both!("SELECT store, resource, at, compared, differing FROM audits", "ORDER BY store, resource");
 pub(crate) const WATCHES: Both = both!(
@@ -48,9 +48,10 @@ pub(crate) const NOTE: Insert = Insert {
 };
 pub(crate) const NOTE_COUNTS: Insert = Insert {
     operation: "note what the marketplace counts",
-    head: "INSERT INTO remote_counts (store, kind, remote, local, at)",
-    columns: 5,
-    tail: "ON CONFLICT (store, kind) DO UPDATE SET remote = excluded.remote, local = excluded.local, at = excluded.at",
+    head: "INSERT INTO remote_counts (store, kind, remote, local, at, behind_since)",
+    columns: 6,
+    tail: "ON CONFLICT (store, kind) DO UPDATE SET remote = excluded.remote, local = excluded.local, \
+           at = excluded.at, behind_since = excluded.behind_since",
 };
 pub(crate) const NOTE_WATCH: Insert = Insert {
     operation: "note whether webhooks arrive",
@@ -92,6 +93,8 @@ pub struct RemoteCount {
     pub local: u64,
     /// When.
     pub at: DateTime<Utc>,
+    /// Since when the mirror has lacked rows that the marketplace counted, although sweeps have looked for them.
+    pub behind_since: Option<DateTime<Utc>>,
 }
 
 /// Whether webhooks arrive.
@@ -174,6 +177,14 @@ impl Runs<'_> {
         Ok([row.count(0)?, row.count(1)?, row.count(2)?])
     }
 
+    /// The marketplace's last counts of a store.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn remote_counts(self, store: &StoreKey) -> Result<Vec<RemoteCount>, Error> {
+        summary(self.database, COUNTS, Some(store)).await?.iter().map(count).collect()
+    }
+
     /// The memory of a store's sweeps, or of all stores, by key; for people.
     ///
     /// # Errors
@@ -223,6 +234,7 @@ fn count(row: &Row) -> Result<RemoteCount, Error> {
         remote: row.count("remote")?,
         local: row.count("local")?,
         at: row.time("at")?,
+        behind_since: row.optional_time("behind_since")?,
     })
 }
 
@@ -269,8 +281,9 @@ impl SweepWriter<'_, '_> {
         let store = self.page.store_key().as_str().to_owned();
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).into();
         let counts = last_of_each(counts, |count| count.kind.clone());
-        let values = counts.into_iter().flat_map(|c| -> [Value; 5] {
-            [store.as_str().into(), c.kind.into(), number(c.remote), number(c.local), c.at.into()]
+        let values = counts.into_iter().flat_map(|c| -> [Value; 6] {
+            let (remote, local, behind_since) = (number(c.remote), number(c.local), c.behind_since.into());
+            [store.as_str().into(), c.kind.into(), remote, local, c.at.into(), behind_since]
         });
         let values = values.collect();
         self.page.tx.insert(&NOTE_COUNTS, values).await.map(drop)

@@ -3,7 +3,7 @@
 use crate::{
     intents,
     mirror::{staleness, subresources},
-    operations::{lists, search},
+    operations::{lists, search, shared_skus},
 };
 
 /// The statements of sweeps, by name: a test shows that none reads a whole table.
@@ -16,6 +16,11 @@ pub fn statements_of_sweeps() -> [(&'static str, &'static str); 6] {
         ("unscheduled", staleness::UNSCHEDULED),
         ("products", staleness::PRODUCTS),
     ]
+}
+
+/// The alarms' question about shared SKUs: a test shows that it looks the noted ones up.
+pub fn statement_of_shared_skus() -> &'static str {
+    shared_skus::SHARED
 }
 
 /// The statements by which a turn of the scan reads the ERP's open rows, by name: a test shows that none reads more rows

@@ -340,7 +340,7 @@ conformance! {
         a_row_that_fails_again_is_told_once,
         a_row_that_fails_twice_on_a_page_is_told_once,
         a_row_that_is_mended_is_told_no_more,
-        rows_that_failed_with_a_code_are_told_with_the_time_of_their_last_failure,
+        rows_that_failed_are_told_with_the_time_of_their_last_failure,
         failures_of_other_resources_and_stores_are_left_alone,
         malformed_deliveries_are_told_for_as_long_as_they_are_kept;
     inbox:

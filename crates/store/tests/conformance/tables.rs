@@ -196,12 +196,16 @@ impl Tables {
         rows.into_iter().map(|row| row.into_iter().next().flatten().unwrap_or_default()).collect()
     }
 
-    /// SQLite's query plan, step by step.
+    /// The database's query plan, step by step.
     pub(crate) async fn plan(&self, sql: &str) -> Vec<String> {
-        let Self::Sqlite(pool) = self else { panic!("only SQLite tells so") };
-        let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
-        let rows = sqlx::query(explain).fetch_all(pool).await.unwrap();
-        rows.iter().map(|row| row.get("detail")).collect()
+        match self {
+            Self::Sqlite(pool) => {
+                let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+                let rows = sqlx::query(explain).fetch_all(pool).await.unwrap();
+                rows.iter().map(|row| row.get("detail")).collect()
+            }
+            Self::Postgres(_) => self.list(&format!("EXPLAIN (COSTS OFF) {sql}")).await,
+        }
     }
 
     /// The number of rows of a table.

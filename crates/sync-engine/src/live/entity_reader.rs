@@ -257,11 +257,13 @@ impl<'c> EntityReader<'c> {
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
         let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
-        let after = (fetched.detail.product.quantity, fetched.detail.product.price);
+        let product = &fetched.detail.product;
+        let (after, is_shown) =
+            ((product.quantity, product.price), request.expected_values.are_shown_by(product));
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;
         let Written::Row(op) = written else { return Err(Cause::Overtaken) };
         let events = product_events(op, before, after);
-        Ok(Refreshed { is_shown: true, op, events, is_reported_here: true, changed_at: None })
+        Ok(Refreshed { is_shown, op, events, is_reported_here: true, changed_at: None })
     }
 
     /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery

@@ -20,8 +20,9 @@ use crate::{
     plan::refresh_queue::{Ended, Work},
     plan::refresh_request::{Entity, RefreshRequest},
     plan::{
+        denied_orders::NEVER_FOUND,
         refresh::{changed_since, is_missed},
-        refresh_errors::{AfterError, after_error},
+        refresh_errors::{AfterError, Reading, after_error},
         unbelieved_orders::after_unbelieved,
         unreported_changes::counts,
     },
@@ -58,7 +59,8 @@ impl<'c> Refresher<'c> {
 
     /// Does what the queue gave out.
     pub(super) async fn refresh(&self, work: Work) -> Result<(), Error> {
-        let Work { entity, request, is_last } = work;
+        let reading = Reading::of(&work);
+        let Work { entity, request, is_last, .. } = work;
         let read = self.reader.read(&entity, &request).await;
         let has_failed = matches!(&read, Err(cause) if !matches!(cause, Cause::Stopping | Cause::Overtaken));
         if let Entity::Product(id) = &entity
@@ -81,7 +83,7 @@ impl<'c> Refresher<'c> {
                 (self.after_store_error(&entity, &error).await?, Some(Problem::from_store(&error)))
             }
             Err(Cause::Denied(error)) => {
-                let ended = self.after_denial(&entity, &request, is_last, &error).await?;
+                let ended = self.after_denial(&entity, reading, &error).await?;
                 (ended, Some(Problem::from_api(&error)))
             }
             Err(Cause::Unbelieved(error)) => {
@@ -90,7 +92,7 @@ impl<'c> Refresher<'c> {
                 (after_unbelieved(request.urgency), Some(Problem::from_api(&error)))
             }
             Err(Cause::Api(error)) => {
-                let ended = self.after_api_error(&entity, &request, is_last, &error).await?;
+                let ended = self.after_api_error(&entity, reading, &error).await?;
                 (ended, Some(Problem::from_api(&error)))
             }
         };
@@ -140,7 +142,8 @@ impl<'c> Refresher<'c> {
         if read.is_shown {
             return Ended::Done;
         }
-        if is_last {
+        // A product has no time of its last change: its value may have been changed back since.
+        if is_last && matches!(entity, Entity::Order(_)) {
             tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed the state that a delivery reported");
         }
         Ended::NotYet
@@ -188,8 +191,7 @@ impl<'c> Refresher<'c> {
     async fn after_denial(
         &self,
         entity: &Entity,
-        request: &RefreshRequest,
-        is_last: bool,
+        reading: Reading,
         error: &ApiError,
     ) -> Result<Ended, Error> {
         if let Entity::Order(number) = entity
@@ -197,24 +199,23 @@ impl<'c> Refresher<'c> {
         {
             return self.after_store_error(entity, &error).await;
         }
-        self.after_api_error(entity, request, is_last, error).await
+        self.after_api_error(entity, reading, error).await
     }
 
     async fn after_api_error(
         &self,
         entity: &Entity,
-        request: &RefreshRequest,
-        is_last: bool,
+        reading: Reading,
         error: &ApiError,
     ) -> Result<Ended, Error> {
-        match after_error(entity, request.urgency, is_last, error) {
+        match after_error(entity, reading, error) {
             AfterError::End => return Err(Problem::from_api(error).into()),
             AfterError::Retry { after } => return Ok(Ended::Failed { after }),
             AfterError::WalkListing => self.signals.note_unknown_product(),
             AfterError::Leave => (),
             AfterError::Await { is_shown } => {
                 if is_shown {
-                    self.rows.note_failure(entity, "not_found".into(), text!("run-not-found")).await;
+                    self.rows.note_failure(entity, NEVER_FOUND.into(), text!("run-not-found")).await;
                 }
                 return Ok(Ended::NotYet);
             }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{OrderNumber, time::is_future, watch};
 use espelho_store::WebhookWatch as Watch;
@@ -35,8 +35,6 @@ const FIRST_TEST_RETRY: Duration = Duration::from_secs(10);
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 /// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
 const ROUND_TRIP: Duration = Duration::from_secs(4);
-/// A command's request may wait for its turn before it is sent: it is not taken for older than this.
-const SENT_WITHIN: TimeDelta = TimeDelta::seconds(5);
 /// How often its arrival is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -165,11 +163,11 @@ impl<'c> WebhookWatch<'c> {
         }
     }
 
-    /// Records that a command of the ERP has requested a test delivery, after this time.
-    pub(super) fn note_tested(&self, at: DateTime<Utc>) {
+    /// Records that a command of the ERP has requested a test delivery, after this time, and has its answer now.
+    pub(super) fn note_tested(&self, begun: DateTime<Utc>) {
         if self.receives {
-            let at = at.max(self.context.clock.now() - SENT_WITHIN);
-            self.change(|watch| webhook_news::tested(watch, at, None));
+            let answered = self.context.clock.now();
+            self.change(|watch| webhook_news::accepted(watch, begun, answered));
             self.suspected.notify_one();
         }
     }

@@ -1,4 +1,8 @@
-//! Decides which sweep repairs a difference between the marketplace's counts and the mirror's.
+//! Decides which sweep repairs a difference between the marketplace's counts and the mirror's, and since when one has
+//! lasted that no sweep has repaired.
+
+use chrono::{DateTime, Utc};
+use espelho_store::RemoteCount;
 
 /// What is counted on both sides, in the order of the store's counts.
 pub const KINDS: [&str; 3] = ["orders", "open_orders", "products"];
@@ -24,9 +28,60 @@ pub fn repair(kind: &str, remote: u64, local: u64) -> Option<Repair> {
     }
 }
 
+/// Returns since when the mirror has lacked rows that the marketplace counts; `None` if that is not known.
+///
+/// A single difference proves nothing: rows arrive while it is counted, and are read a moment later. But what was counted
+/// before, the mirror must have by now: the difference has woken the sweep for it. Open orders close meanwhile, so only
+/// the counts of all rows tell.
+pub fn behind_since(
+    kind: &str,
+    before: Option<&RemoteCount>,
+    remote: u64,
+    local: u64,
+    is_mirrored: bool,
+) -> Option<DateTime<Utc>> {
+    let before = before.filter(|_| is_mirrored && matches!(kind, "orders" | "products") && remote > local)?;
+    let was_behind = before.remote > before.local;
+    (was_behind && before.remote > local).then(|| before.behind_since.unwrap_or(before.at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(minute: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(minute * 60, 0).unwrap()
+    }
+
+    #[test]
+    fn the_mirror_is_behind_if_it_still_lacks_what_was_counted_before() {
+        let before = |remote, local, behind_since| {
+            let (kind, at) = ("orders".to_owned(), at(5));
+            Some(RemoteCount { kind, remote, local, at, behind_since })
+        };
+        let (first, lasting) = (Some(at(5)), Some(at(1)));
+        for (kind, before, remote, local, expected, why) in [
+            ("orders", None, 500, 107, None, "it was never counted before"),
+            ("orders", before(107, 107, None), 500, 107, None, "the sweep for it has only been woken"),
+            ("orders", before(500, 107, None), 500, 107, first, "the sweep has not found them"),
+            ("orders", before(500, 107, lasting), 500, 107, lasting, "nor have others"),
+            ("orders", before(500, 107, lasting), 510, 117, lasting, "what arrived meanwhile was read"),
+            ("orders", before(500, 107, lasting), 500, 500, None, "they were found"),
+            ("orders", before(500, 107, lasting), 107, 107, None, "it counts what there is"),
+            ("orders", before(503, 500, None), 510, 506, None, "orders arrive while it is counted"),
+            ("orders", before(503, 500, None), 499, 501, None, "the mirror has more"),
+            ("orders", before(500, 500, None), 503, 499, None, "one is gone, and others have just arrived"),
+            ("products", before(9, 8, None), 9, 8, first, "a product is missing"),
+            ("open_orders", before(9, 8, None), 9, 8, None, "orders open and close meanwhile"),
+        ] {
+            assert_eq!(behind_since(kind, before.as_ref(), remote, local, true), expected, "{kind}: {why}");
+            assert_eq!(
+                behind_since(kind, before.as_ref(), remote, local, false),
+                None,
+                "the first reading runs"
+            );
+        }
+    }
 
     #[test]
     fn what_the_mirror_lacks_is_swept_for_and_what_it_has_too_much_of_is_left_to_a_pass() {

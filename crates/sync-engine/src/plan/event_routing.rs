@@ -6,7 +6,10 @@ use espelho_api_client::webhook::{Delivery, EventGroup, EventName};
 use espelho_model::ProductId;
 use espelho_store::Subresource;
 
-use super::refresh_request::{Entity, Expected, RefreshRequest, Urgency};
+use super::{
+    expected_values::ExpectedValues,
+    refresh_request::{Entity, Expected, RefreshRequest, Urgency},
+};
 
 /// What a delivery requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,11 @@ pub fn route(delivery: &Delivery) -> Routing {
             Routing::EventOnlyData
         }
         Some(EventGroup::Stock) => match delivery.product_sku_id() {
-            Some(id) => Routing::Read(Entity::Product(ProductId::new(id)), hinted(BTreeSet::new())),
+            Some(id) => {
+                let expected_values = ExpectedValues::of(delivery);
+                let request = RefreshRequest { expected_values, ..hinted(BTreeSet::new()) };
+                Routing::Read(Entity::Product(ProductId::new(id)), request)
+            }
             None => Routing::Unaddressed,
         },
         Some(EventGroup::Orders | EventGroup::Logistics) | None => asked_of_order(delivery),
@@ -126,5 +133,22 @@ mod tests {
             panic!("nothing")
         };
         assert_eq!(request.expected, None);
+    }
+
+    // withstands: F034
+    #[test]
+    fn the_value_that_a_products_event_tells_is_expected() {
+        let price = r#"{"product_sku_id":7,"old_price":68,"new_price":70,"min_quantity":1}"#;
+        let level = r#"{"product_sku_id":7,"old_quantity":5,"new_quantity":4,"location_id":1}"#;
+        for (event, data, expected) in [
+            ("product.price_updated", price, true),
+            ("product.stock_updated", level, true),
+            ("stock.depleted", r#"{"product_sku_id":7,"previous_quantity":4,"location_id":1}"#, true),
+            ("stock.restored", r#"{"product_sku_id":7,"new_quantity":4,"location_id":1}"#, true),
+            ("product.stock_updated", r#"{"product_sku_id":7}"#, false),
+        ] {
+            let Routing::Read(_, request) = asked(event, data) else { panic!("{event} asks for nothing") };
+            assert_eq!(request.expected_values != ExpectedValues::default(), expected, "{event} {data}");
+        }
     }
 }

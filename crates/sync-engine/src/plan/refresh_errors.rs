@@ -1,10 +1,41 @@
 //! Decides what follows from a refresh that failed.
+//!
+//! An order that a listing shows must be readable: if its detail is denied, its row shows that, as in a complete
+//! reconciliation. The routes may be behind each other for some seconds, so only the third denial counts.
 
 use std::time::Duration;
 
 use espelho_api_client::{Class, Error as ApiError};
 
-use crate::plan::refresh_request::{Entity, Urgency};
+use crate::plan::{
+    refresh_queue::Work,
+    refresh_request::{Entity, Urgency},
+};
+
+/// The denials of a listed order before the one that is shown: those after 0 and 2 s.
+const DENIALS_BEFORE: usize = 2;
+
+/// The reading that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How urgent it was.
+    pub urgency: Urgency,
+    /// Whether a listing shows the entity.
+    pub is_listed: bool,
+    /// How often it was read before for the same request.
+    pub round: usize,
+    /// Whether it is not read again for the same request.
+    pub is_last: bool,
+}
+
+impl Reading {
+    /// Describes the reading of what the queue gave out.
+    pub fn of(work: &Work) -> Self {
+        let Work { request, round, is_last, .. } = work;
+        let is_listed = request.listing_hash.is_some();
+        Self { urgency: request.urgency, is_listed, round: *round, is_last: *is_last }
+    }
+}
 
 /// What to do about an entity that could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +51,7 @@ pub enum AfterError {
     WalkListing,
     /// Nothing: a complete pass, or a repeated denial, decides whether it is gone.
     Leave,
-    /// A delivery reported it, and the marketplace may not show it yet.
+    /// A delivery reported it, or a listing shows it, and the marketplace may not show it yet.
     Await {
         /// Whether its row shows that it was never found.
         is_shown: bool,
@@ -29,15 +60,20 @@ pub enum AfterError {
     Show,
 }
 
-/// Decides what to do after the marketplace's error; `is_last` means that the entity is not read again for the same
-/// delivery.
-pub fn after_error(entity: &Entity, urgency: Urgency, is_last: bool, error: &ApiError) -> AfterError {
+/// Decides what to do after the marketplace's error.
+pub fn after_error(entity: &Entity, reading: Reading, error: &ApiError) -> AfterError {
+    let Reading { urgency, is_listed, round, is_last } = reading;
     if error.is_authentication() {
         return AfterError::End;
     }
     if error.is_absent() {
         return match (entity, urgency) {
             (Entity::Product(_), _) => AfterError::WalkListing,
+            // What a sweep asks for again has failed before.
+            (Entity::Order(_), _) if is_listed => match urgency != Urgency::Swept && round < DENIALS_BEFORE {
+                true => AfterError::Await { is_shown: false },
+                false => AfterError::Show,
+            },
             (Entity::Order(_), Urgency::Hinted) => AfterError::Await { is_shown: is_last },
             (Entity::Order(_), Urgency::Found | Urgency::Swept) => AfterError::Leave,
         };
@@ -64,6 +100,7 @@ mod tests {
     use espelho_model::{OrderNumber, ProductId};
 
     use super::*;
+    use crate::plan::refresh_request::RefreshRequest;
 
     /// Returns a refusal; a 404 of 4040 is that of a proxy.
     fn refused(status: u16) -> ApiError {
@@ -112,7 +149,7 @@ mod tests {
                 AfterError::Retry { after: None },
                 "it is a proxy's page",
             ),
-            (&order, Urgency::Found, true, 404, AfterError::Leave, "what was listed is gone again"),
+            (&order, Urgency::Found, true, 404, AfterError::Leave, "a denial is recorded elsewhere"),
             (&order, Urgency::Swept, false, 404, AfterError::Leave, "a denial is recorded elsewhere"),
             (&product, Urgency::Hinted, false, 404, AfterError::WalkListing, "it may be a listing's number"),
             (&product, Urgency::Swept, true, 404, AfterError::WalkListing, "the listing tells"),
@@ -122,7 +159,42 @@ mod tests {
             (&order, Urgency::Hinted, false, 403, AfterError::Show, "it will be refused again"),
             (&product, Urgency::Swept, false, 422, AfterError::Show, "it will be refused again"),
         ] {
-            assert_eq!(after_error(entity, urgency, is_last, &refused(status)), expected, "{status}: {why}");
+            let reading = Reading { urgency, is_listed: false, round: if is_last { 4 } else { 0 }, is_last };
+            assert_eq!(after_error(entity, reading, &refused(status)), expected, "{status}: {why}");
+        }
+    }
+
+    #[test]
+    fn an_order_that_is_listed_and_denied_is_awaited_for_seconds_and_then_shown() {
+        let (order, product) = (Entity::Order(OrderNumber::new("1")), Entity::Product(ProductId::new("1")));
+        let (awaited, wait) = (AfterError::Await { is_shown: false }, Some(Duration::from_secs(7)));
+        for (entity, urgency, round, status, expected, why) in [
+            (&order, Urgency::Found, 0, 404, awaited, "the listing may be ahead"),
+            (&order, Urgency::Found, 1, 404, awaited, "the same, after 2 s"),
+            (&order, Urgency::Found, 2, 404, AfterError::Show, "it is listed and cannot be read"),
+            (&order, Urgency::Found, 4, 404, AfterError::Show, "the same"),
+            (&order, Urgency::Hinted, 1, 404, awaited, "a delivery reported it too"),
+            (&order, Urgency::Hinted, 2, 404, AfterError::Show, "the same"),
+            (&order, Urgency::Swept, 0, 404, AfterError::Show, "it failed before"),
+            (&order, Urgency::Found, 2, 4_040, AfterError::Retry { after: None }, "it is a proxy's page"),
+            (&order, Urgency::Found, 2, 429, AfterError::Retry { after: wait }, "the server set a wait"),
+            (&order, Urgency::Found, 0, 422, AfterError::Show, "it will be refused again"),
+            (&order, Urgency::Found, 2, 401, AfterError::End, "the credential is rejected"),
+            (&product, Urgency::Found, 2, 404, AfterError::WalkListing, "the listing tells"),
+        ] {
+            let reading = Reading { urgency, is_listed: true, round, is_last: round >= 4 };
+            assert_eq!(after_error(entity, reading, &refused(status)), expected, "{status}, {round}: {why}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_listed_if_its_request_has_the_fingerprint_of_its_row() {
+        for hash in [None, Some(espelho_model::ContentHash::from_i64(9))] {
+            let request = RefreshRequest { listing_hash: hash, ..RefreshRequest::found([]) };
+            let work =
+                Work { entity: Entity::Order(OrderNumber::new("1")), request, round: 2, is_last: false };
+            let (urgency, is_listed) = (Urgency::Found, hash.is_some());
+            assert_eq!(Reading::of(&work), Reading { urgency, is_listed, round: 2, is_last: false });
         }
     }
 }

@@ -83,6 +83,8 @@ pub struct Work {
     pub entity: Entity,
     /// What to refresh of it.
     pub request: RefreshRequest,
+    /// How often it was read before without showing the expected state.
+    pub round: usize,
     /// Whether it is not read again if it still does not show the expected state.
     pub is_last: bool,
 }
@@ -131,6 +133,7 @@ impl Queue {
         let work = Work {
             entity: entity.clone(),
             request: taken.request.clone(),
+            round: taken.round,
             is_last: taken.round >= AGAIN.len(),
         };
         entry.busy = Some(taken);

@@ -10,6 +10,8 @@ use espelho_model::{
 };
 use espelho_store::Subresource;
 
+use super::expected_values::ExpectedValues;
+
 /// An entity of the marketplace that is read by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Entity {
@@ -49,7 +51,7 @@ pub enum Urgency {
     Swept,
 }
 
-/// The state that an event reports.
+/// The state of an order that an event reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The order's status.
@@ -104,8 +106,10 @@ pub struct RefreshRequest {
     pub subresources: BTreeSet<Subresource>,
     /// Less urgent sub-resources, read after the others: what a delivery reported does not wait for them.
     pub afterwards: BTreeSet<Subresource>,
-    /// The state that it should show by now.
+    /// The state that an order should show by now.
     pub expected: Option<Expected>,
+    /// The values that a product should show by now.
+    pub expected_values: ExpectedValues,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
     /// True if that row has a status.
@@ -149,6 +153,7 @@ impl RefreshRequest {
             (Some(one), Some(other)) => Some(one.later(other)),
             (one, other) => one.or(other),
         };
+        self.expected_values = self.expected_values.and(other.expected_values);
         self.listing_hash = other.listing_hash.or(self.listing_hash);
         self.has_listed_status |= other.has_listed_status;
         self.reported_at = [self.reported_at, other.reported_at].into_iter().flatten().min();

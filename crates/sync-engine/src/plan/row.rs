@@ -20,21 +20,19 @@ pub enum RowPlan {
 }
 
 /// Decides what to write of a row with this content. `listed` is the fingerprint of its listing row, if a listing
-/// showed it; `unlisted` replaces it where none did.
+/// showed it; `unlisted` replaces it where none did, or else 0.
 ///
-/// A fingerprint from no listing differs from every listing's, so the next listing makes the row be read again.
+/// A fingerprint from no listing differs from every listing's, so the next listing makes the row be read again. Content
+/// that no listing showed never keeps the fingerprint of an earlier one: if the row changes back, it is listed as then.
 pub fn plan_row(
     known: Option<Known>,
     content: ContentHash,
     listed: Option<ContentHash>,
     unlisted: Option<ContentHash>,
 ) -> RowPlan {
-    let Some(known) = known else {
-        let listing_hash = listed.or(unlisted).unwrap_or(ContentHash::from_i64(0));
-        return RowPlan::Write { op: Op::Insert, listing_hash };
-    };
+    let listing_hash = listed.or(unlisted).unwrap_or(ContentHash::from_i64(0));
+    let Some(known) = known else { return RowPlan::Write { op: Op::Insert, listing_hash } };
     if known.content_hash != content || known.gone {
-        let listing_hash = listed.or(unlisted).unwrap_or(known.listing_hash);
         return RowPlan::Write { op: Op::Update, listing_hash };
     }
     listed.filter(|hash| *hash != known.listing_hash).map_or(RowPlan::Keep, RowPlan::Relist)
@@ -75,8 +73,11 @@ mod tests {
             (mirrored, 1, Some(20), None, RowPlan::Relist(hash(20)), "it is listed in another way"),
             (mirrored, 2, Some(20), Some(5), written(Op::Update, 20), "it changed"),
             (mirrored, 2, None, Some(5), written(Op::Update, 5), "it changed, and no listing showed it"),
-            (mirrored, 2, None, None, written(Op::Update, 10), "it changed, and may change again"),
-            (Some(known(10, 1, true)), 1, None, None, written(Op::Update, 10), "it came back"),
+            (mirrored, 2, None, None, written(Op::Update, 0), "it changed, and may change back"),
+            (Some(known(0, 2, false)), 1, None, None, written(Op::Update, 0), "it changed back"),
+            (Some(known(0, 2, false)), 2, None, None, RowPlan::Keep, "no listing showed it yet"),
+            (Some(known(0, 2, false)), 2, Some(10), None, RowPlan::Relist(hash(10)), "a listing shows it"),
+            (Some(known(10, 1, true)), 1, None, None, written(Op::Update, 0), "it came back"),
         ] {
             let plan = plan_row(known, hash(content), listed.map(hash), unlisted.map(hash));
             assert_eq!(plan, expected, "{why}");

@@ -232,6 +232,8 @@ mod tests {
             (&[][..], week, false, "it never failed"),
             (&[(0, Refused)], week - 1, false, "not yet a week"),
             (&[(0, Refused)], week, true, "a week"),
+            (&[(0, Passing), (900, Passing)], week - 1, false, "what passes may pass"),
+            (&[(0, Passing), (900, Passing)], week, true, "it does not pass"),
             (&[(0, Passing), (week - 1, Refused)], week, true, "since the first failure"),
         ] {
             let mut unread = UnreadListings::default();

@@ -4,6 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::time::{is_future, past};
 use espelho_store::WebhookWatch;
 
+/// A request whose test delivery has not come by its answer is not taken for older than this: it may have waited for its
+/// turn before it was sent.
+const SENT_WITHIN: TimeDelta = TimeDelta::seconds(5);
+/// A request waits for its answer for no longer, so that a test delivery since then is its own, or proves as much.
+const ANSWERED_WITHIN: TimeDelta = TimeDelta::seconds(35);
+
 /// Forgets what a clock that was ahead has recorded, after its correction: deliveries and answered tests of the future
 /// prove nothing; what was missed, and a test that no delivery followed, count from now on. Returns whether there was
 /// any.
@@ -68,6 +74,15 @@ pub fn tested(watch: &mut WebhookWatch, at: DateTime<Utc>, problem: Option<Strin
     (watch.tested_at, watch.problem) = (Some(at), problem);
 }
 
+/// Records a test delivery that the marketplace accepted: the request was begun at `begun` and answered at `answered`.
+/// Between the two it may have waited for its turn, and for its answer while the delivery was already here.
+pub fn accepted(watch: &mut WebhookWatch, begun: DateTime<Utc>, answered: DateTime<Utc>) {
+    let at_most_since = |long: TimeDelta| begun.max(answered - long).min(answered);
+    let sent_after = at_most_since(ANSWERED_WITHIN);
+    let is_here = is_test_heard_since(watch, sent_after);
+    tested(watch, if is_here { sent_after } else { at_most_since(SENT_WITHIN) }, None);
+}
+
 /// Records since when it is proved that no delivery arrives, if it is; returns whether that is worth a record: a restart
 /// must not forget it.
 pub fn judged(watch: &mut WebhookWatch, proved_since: Option<DateTime<Utc>>) -> bool {
@@ -92,7 +107,7 @@ pub fn is_test_heard_since(watch: &WebhookWatch, then: DateTime<Utc>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::silence::silence, *};
 
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
@@ -161,6 +176,35 @@ mod tests {
             }
             assert_eq!(watch.unanswered_since, unanswered.map(at), "{why}");
         }
+    }
+
+    // withstands: F050
+    #[test]
+    fn a_test_that_is_answered_slowly_is_followed_by_the_delivery_that_came_before_its_answer() {
+        for (begun, heard_at, answered, tested_at, why) in [
+            (100, None, 100, 100, "at once"),
+            (100, None, 104, 100, "soon"),
+            (100, Some(101), 108, 100, "the delivery came before the answer"),
+            (100, None, 108, 103, "no delivery, though it waited"),
+            (100, Some(99), 108, 103, "one from before"),
+            (100, Some(150), 160, 125, "it waited for its turn, and its delivery is here"),
+            (100, Some(101), 160, 155, "one from before it can have been sent"),
+            (100, None, 90, 90, "the clock was set back meanwhile"),
+        ] {
+            let mut watch = WebhookWatch::default();
+            heard_at.into_iter().for_each(|second| heard(&mut watch, at(second), true));
+            accepted(&mut watch, at(begun), at(answered));
+            let since = Some(at(tested_at));
+            assert_eq!((watch.tested_at, watch.unanswered_since), (since, since), "{why}");
+        }
+        let proved_since = |heard_at: Option<i64>| {
+            let mut watch = WebhookWatch::default();
+            heard_at.into_iter().for_each(|second| heard(&mut watch, at(second), true));
+            accepted(&mut watch, at(100), at(108));
+            silence(&watch, at(118)).proved_since
+        };
+        assert_eq!(proved_since(Some(101)), None, "it came");
+        assert_eq!(proved_since(None), Some(at(103)), "it did not come");
     }
 
     #[test]

@@ -312,7 +312,7 @@ impl WholeReader<'_> {
                 Err(error) => {
                     let failure = Box::pin(self.note_ended_failed(number, error, memory, read)).await?;
                     memory.unread.note_failed(number, failure, now);
-                    if failure == CampaignFailure::Refused && memory.unread.is_hopeless(number, now) {
+                    if memory.unread.is_hopeless(number, now) {
                         memory.unread.forget(number);
                         settled.push(id);
                     }
@@ -325,7 +325,8 @@ impl WholeReader<'_> {
     }
 
     /// Records that an ended campaign itself could not be read. Its rows stay as they were read last: a refusal is no
-    /// failure of theirs, but what passes leaves its last reading open, and is shown. Callers box it.
+    /// failure of theirs, and of one that ended long ago nothing is left to read; but what passes leaves the last
+    /// reading of another one open, and is shown. Callers box it.
     async fn note_ended_failed(
         &self,
         id: CampaignId,
@@ -334,11 +335,16 @@ impl WholeReader<'_> {
         read: &mut CampaignsRead,
     ) -> Result<CampaignFailure, Error> {
         let failure = CampaignFailure::of(&error);
-        if failure != CampaignFailure::Refused {
+        let is_over = failure == CampaignFailure::Passing && self.ended_long_ago(id).await?;
+        if failure != CampaignFailure::Refused && !is_over {
             return self.note_failed(id, error, memory, read).await;
         }
-        tracing::warn!(store = %self.context.key, campaign = %id, code = error.code(), "an ended campaign is refused; it stays as it was read last");
-        memory.failing.note_answered(id);
+        tracing::warn!(store = %self.context.key, campaign = %id, code = error.code(), "an ended campaign cannot be read; it stays as it was read last");
+        if failure == CampaignFailure::Refused {
+            memory.failing.note_answered(id);
+        } else if memory.failing.note_failed(id) {
+            return Err(error.into());
+        }
         let cleared = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
             tx.failures().clear_campaign_failures(vec![id.to_string()]).await?;
@@ -346,6 +352,12 @@ impl WholeReader<'_> {
         };
         cleared.await?;
         Ok(failure)
+    }
+
+    /// Tells whether a campaign ended so long ago, as it was mirrored last, that its listings are not read any more.
+    async fn ended_long_ago(&self, id: CampaignId) -> Result<bool, Error> {
+        let ends_at = self.context.store.mirror().campaign_end(&self.context.key, id).await?;
+        Ok(!has_just_ended(ends_at, self.context.clock.now()))
     }
 
     /// Writes campaigns, and marks those in `gone`. Neither these nor those in `settled` are read any more.

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::TimeDelta;
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
 use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
@@ -116,15 +117,27 @@ impl<'c> Journal<'c> {
     /// Says whether an effect may still happen although it does not show. The first call for an effect starts the time
     /// after which a repeatable effect counts as over.
     pub(super) fn may_be_under_way(&self, effect: &Effect, is_repeatable: bool) -> bool {
+        let (sent, now) = (self.sent_for(effect), self.context.clock.monotonic());
+        let first = *self.state().first_checked.entry(effect.id).or_insert(now);
+        may_be_under_way(is_repeatable, sent, now.saturating_sub(first))
+    }
+
+    /// Returns how long ago an effect was sent; one that was never sent is older than any.
+    pub(crate) fn age_of(&self, effect: &Effect) -> TimeDelta {
+        match self.sent_for(effect) {
+            SentFor::Monotonic(age) => TimeDelta::from_std(age).unwrap_or(TimeDelta::MAX),
+            SentFor::Wall(age) => age,
+            SentFor::Never => TimeDelta::MAX,
+        }
+    }
+
+    fn sent_for(&self, effect: &Effect) -> SentFor {
         let now = self.context.clock.monotonic();
-        let mut state = self.state();
-        let sent = match (state.sent.get(&effect.id), effect.sent_at) {
+        match (self.state().sent.get(&effect.id), effect.sent_at) {
             (Some(at), _) => SentFor::Monotonic(now.saturating_sub(*at)),
             (None, Some(at)) => SentFor::Wall(self.context.clock.now() - at),
             (None, None) => SentFor::Never,
-        };
-        let first = *state.first_checked.entry(effect.id).or_insert(now);
-        may_be_under_way(is_repeatable, sent, now.saturating_sub(first))
+        }
     }
 
     /// Executes an effect once: records it as planned, records it as sent, then sends it.

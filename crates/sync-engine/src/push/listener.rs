@@ -10,7 +10,7 @@ pub trait ChangeListener: Send + Sync {
     fn order(&self, number: &OrderNumber);
     /// Listings joined a campaign.
     fn campaigns(&self);
-    /// A test delivery is under way that was requested after this time.
+    /// A test delivery was requested after this time, and the marketplace has just accepted the request.
     fn tested(&self, at: DateTime<Utc>) {
         let _ = at;
     }

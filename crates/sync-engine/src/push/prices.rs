@@ -23,6 +23,7 @@ use crate::{
             attempts::backoff_or_give_up,
             evidence::{Evidence as _, write},
             invalid,
+            own_writes::{may_show_an_earlier_step, tiers_to_plan_from},
             price_rows::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
                 is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
@@ -148,14 +149,20 @@ impl<'c> PricePusher<'c> {
         (command, sent): (Option<(i64, String)>, &[Effect]),
         intent: &Intent<'_>,
     ) -> Result<Result<Verdict, RefusedStep>, Error> {
-        let steps = match plan(mode_of(detail), &current_tiers(detail), desired) {
-            Ok(steps) => steps,
+        let (mode, current) = (mode_of(detail), current_tiers(detail));
+        let planned = plan(mode, &current, desired);
+        let (journal, key) = (self.context.store.journal(), key_of(product, detail));
+        let effects = journal.effects_on(&self.context.key, &key).await?;
+        let from = tiers_to_plan_from(mode, &current, desired, &effects, self.context.clock.now());
+        // The reading decides whether the rules permit them.
+        let steps = match planned {
+            Ok(steps) => plan(mode, &from, desired).unwrap_or(steps),
             Err(forbidden) => return Ok(Ok(Verdict::Failed(against_rules(forbidden)))),
         };
         if steps.is_empty() {
             return Ok(Ok(Verdict::Done(None)));
         }
-        let had_zero = has_zero(&current_tiers(detail));
+        let had_zero = has_zero(&current);
         if let Some(last) = accepted(&requests_of(&steps, product, detail), sent) {
             return Ok(Ok(match read_again_in(last, self.context.clock.now()) {
                 Some(wait) => Verdict::Unsettled(wait),
@@ -172,7 +179,7 @@ impl<'c> PricePusher<'c> {
                 }
             };
             let effect = NewEffect {
-                key: key_of(product, detail),
+                key: key.clone(),
                 kind: StepEvidence::KIND,
                 command: command.clone(),
                 request: request.in_full(),
@@ -207,9 +214,12 @@ impl<'c> PricePusher<'c> {
     }
 
     /// Settles a step whose answer was lost: reads the product's tiers.
-    pub(super) async fn settle(&self, evidence: &StepEvidence) -> Result<Settlement, Error> {
+    pub(super) async fn settle(&self, effect: &Effect, evidence: &StepEvidence) -> Result<Settlement, Error> {
         let detail = self.products.read(&ProductId::new(&evidence.product)).await?;
-        Ok(price_step::settle(evidence, &current_tiers(&detail)))
+        let mut earlier = self.context.store.journal().effects_on(&self.context.key, &effect.key).await?;
+        earlier.retain(|other| other.id < effect.id);
+        let is_behind = may_show_an_earlier_step(evidence, &earlier, self.context.clock.now());
+        Ok(price_step::settle(evidence, &current_tiers(&detail), is_behind))
     }
 }
 

@@ -88,7 +88,7 @@ impl<'c> Settlements<'c> {
     async fn settle_kind(&self, effect: &Effect) -> Settled {
         match (effect.kind.as_str(), handler_of(&effect.kind)) {
             (LevelEvidence::KIND, _) => Ok(self.stock.settle(effect, &read(effect)?).await?),
-            (StepEvidence::KIND, _) => Ok(self.prices.settle(&read(effect)?).await?),
+            (StepEvidence::KIND, _) => Ok(self.prices.settle(effect, &read(effect)?).await?),
             (_, Some(handler)) => handler.settle(&self.services, effect).await,
             (_, None) => Err(Unsettled::Unreadable),
         }

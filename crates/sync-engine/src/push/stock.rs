@@ -39,6 +39,7 @@ use crate::{
             evidence::{Evidence as _, write},
             invalid,
             jobs::{Scan, key_of, key_of_level},
+            own_writes::is_behind,
             stock_level::{
                 self, Action, Basis, Dispatches, LevelEvidence, Trust, ahead_of, check, decide,
                 is_to_set_again, is_urgent, last_set, must_be_guarded, of_product, reserved_of,
@@ -338,6 +339,7 @@ impl<'c> StockPusher<'c> {
             wanted: (target != desired && basis == Basis::Physical).then_some(desired),
             ahead_of: dispatches.ahead_of,
             mark,
+            there,
         };
         let verdict = self.set_level(product, level, &evidence).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
@@ -492,6 +494,13 @@ impl<'c> StockPusher<'c> {
         let sku = Sku::new(&evidence.sku);
         let around = (effect.id, evidence.mark.unwrap_or_default());
         let is_explained = self.tools.dispatches.explains(&sku, around, effect.planned_at, lower).await?;
-        Ok(stock_level::settle(evidence, quantity, is_explained))
+        let (store, key) = (&self.context.store, &self.context.key);
+        let mut earlier = of_product(
+            store.journal().effects_on(key, &effect.key).await?,
+            &ProductId::new(&evidence.product),
+        );
+        earlier.retain(|other| other.id < effect.id);
+        let is_behind = is_behind(quantity, &earlier, self.context.clock.now());
+        Ok(stock_level::settle(evidence, quantity, is_explained, is_behind))
     }
 }

@@ -14,6 +14,7 @@ const HALF_A_DAY: Duration = Duration::from_secs(12 * 3_600);
 
 const MISSING: &str = "SELECT key || ' ' || CAST(confirmations AS TEXT) FROM missing ORDER BY key";
 const GONE: &str = "SELECT order_number FROM orders WHERE gone_at IS NOT NULL ORDER BY order_number";
+const FAILURES: &str = "SELECT key || ' ' || code FROM sync_failures WHERE resource = 'orders'";
 
 async fn mirrored(orders: usize) -> Rig {
     let setup =
@@ -145,13 +146,37 @@ async fn an_order_that_was_never_mirrored_and_is_denied_leaves_a_failure_and_no_
     let data = serde_json::json!({"order_number": "NUNCA-1", "status": "paid", "store_id": 1});
     rig.deliver(&outside, "order.paid", &data).await;
     rig.until("it is handled", async || !outside.told().handled.is_empty()).await;
-    let failures = "SELECT key || ' ' || code FROM sync_failures WHERE resource = 'orders'";
-    rig.shown(failures, |rows| rows == ["NUNCA-1 not_found"]).await;
+    rig.shown(FAILURES, |rows| rows == ["NUNCA-1 not_found"]).await;
     assert!(rig.ask(MISSING).await.is_empty() && rig.ask(GONE).await.is_empty());
     assert!(rig.ask("SELECT status FROM orders WHERE order_number = 'NUNCA-1'").await.is_empty());
     let reads = rig.requests("/orders/NUNCA-1").len();
     assert!((2..=12).contains(&reads), "a replica may be behind: {reads} reads");
     rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_listed_order_that_is_denied_is_a_failure_until_it_can_be_read_or_is_listed_no_more() {
+    for is_readable in [true, false] {
+        let mut rig = mirrored(2).await;
+        rig.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+        let number = rig.control().orders().insert(&rig.key());
+        let path = format!("/orders/{number}");
+        rig.fault(&path, None, refused_with(404, "NOT_FOUND"));
+        rig.shown(FAILURES, |rows| rows == [format!("{number} NOT_FOUND")]).await;
+        assert_eq!(rig.requests(&path).len(), 3, "the routes may be behind each other for some seconds");
+        rig.pass(OFTEN * 3).await;
+        assert_eq!(rig.ask(FAILURES).await, [format!("{number} NOT_FOUND")]);
+        let reads = rig.requests(&path).len();
+        assert!((4..=7).contains(&reads), "it is read again with each sweep: {reads}");
+        match is_readable {
+            true => rig.control().faults().clear(),
+            false => assert!(rig.control().orders().remove(&rig.key(), &number)),
+        }
+        rig.shown(FAILURES, <[String]>::is_empty).await;
+        let mirrored = format!("SELECT order_number FROM orders WHERE order_number = '{number}'");
+        assert_eq!(rig.ask(&mirrored).await.len(), usize::from(is_readable));
+        rig.stop().await;
+    }
 }
 
 #[tokio::test]

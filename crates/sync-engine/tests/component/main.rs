@@ -30,6 +30,7 @@ mod reconcile;
 mod refreshes;
 mod refused_rows;
 mod repeated;
+mod replicas;
 mod strangers;
 mod support;
 mod unknown_skus;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use espelho_sandbox::{Fault, NewCampaign};
-use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
+use espelho_sandbox::{Fault, NewCampaign, Spoil};
+use espelho_sync_engine::{Options, live::Handled, plan::schedule::Sweep};
+use rust_decimal::Decimal;
 use serde_json::json;
 
 use crate::support::{Kind, Rig, Setup, live::only, refused_with};
@@ -136,6 +137,21 @@ async fn a_total_that_differs_wakes_the_sweep_that_mends_it() {
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_total_that_no_sweep_reaches_is_on_record_with_its_time_until_it_is_reached() {
+    let mut rig = mirrored(10, 3).await;
+    rig.kept_in_step(only(&[Sweep::Counts], OFTEN), true).await;
+    let behind = "SELECT kind || ' ' || CAST(remote AS TEXT) || ' ' || CAST(local AS TEXT) FROM remote_counts \
+                  WHERE behind_since < at ORDER BY kind";
+    assert!(rig.ask(behind).await.is_empty());
+    let lie = Spoil { at: "/meta/total".into(), value: Some(json!(500)), key: None };
+    rig.fault("GET /api/v1/sellers/orders", None, Fault::Spoil(lie));
+    rig.shown(behind, |rows| rows == ["orders 500 10"]).await;
+    rig.control().faults().clear();
+    rig.shown(behind, <[String]>::is_empty).await;
+    rig.stop().await;
+}
+
 /// What a refresh is answered, whether the delivery is handled then, and the failure that is shown.
 #[tokio::test]
 async fn a_refresh_that_fails_is_repeated_until_it_goes_well_and_one_that_is_refused_is_shown() {
@@ -185,6 +201,62 @@ async fn a_product_that_the_mirror_does_not_know_is_read_with_the_listing() {
     rig.until("it is mirrored", async || rig.live("products").await == 3).await;
     rig.products_are_the_marketplaces().await;
     rig.stop().await;
+}
+
+/// Returns the query for the price of a product.
+fn price(product: &str) -> String {
+    format!("SELECT CAST(price AS TEXT) FROM products WHERE id = '{product}'")
+}
+
+fn is_price(rows: &[String], price: Decimal) -> bool {
+    rows.first().is_some_and(|row| row.parse::<Decimal>().is_ok_and(|shown| shown == price))
+}
+
+// withstands: F034
+#[tokio::test]
+async fn a_product_whose_copy_lags_is_read_again_until_it_shows_the_price_that_a_delivery_told() {
+    let mut rig = mirrored(1, 2).await;
+    let goods = rig.goods().await.remove(0);
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    rig.pass(OFTEN).await;
+    let (path, new) = (format!("/products/{}", goods.id), Decimal::new(2_222, 2));
+    let before = rig.truth.data(&format!("/api{path}")).await;
+    let old = &before["product"]["price"];
+    assert!(rig.control().products().edit_price(&rig.key(), &goods.id, new));
+    rig.fault(&path, None, Fault::RawJson(json!({"success": true, "data": before}).to_string()));
+    let told = json!({"store_id": 1, "product_sku_id": goods.id, "old_price": old, "new_price": 22.22,
+        "min_quantity": 1});
+    let asked = rig.requests(&path).len();
+    rig.deliver(&outside, "product.price_updated", &told).await;
+    rig.until("it is read in vain", async || rig.requests(&path).len() > asked).await;
+    let open = "SELECT event FROM webhook_inbox WHERE handled_at IS NULL";
+    assert_eq!(rig.journal.ask(open).await, ["product.price_updated"]);
+    rig.control().faults().clear();
+    let caught_up = rig.elapsed();
+    rig.shown(&price(&goods.id), |rows| is_price(rows, new)).await;
+    assert!(rig.elapsed() - caught_up <= Duration::from_secs(15), "{:?}", rig.elapsed() - caught_up);
+    rig.until("it is handled", async || rig.journal.ask(open).await.is_empty()).await;
+    rig.products_are_the_marketplaces().await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_price_that_went_back_to_the_listed_one_without_a_delivery_is_found_by_a_pass() {
+    let mut rig = mirrored(1, 2).await;
+    let goods = rig.goods().await.remove(0);
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let price = price(&goods.id);
+    let old: Decimal = rig.ask(&price).await.remove(0).parse().unwrap();
+    let new = Decimal::new(2_222, 2);
+    assert!(rig.control().products().edit_price(&rig.key(), &goods.id, new));
+    let told = json!({"store_id": 1, "product_sku_id": goods.id, "new_price": 22.22, "min_quantity": 1});
+    rig.deliver(&outside, "product.price_updated", &told).await;
+    rig.shown(&price, |rows| is_price(rows, new)).await;
+    rig.stop().await;
+    assert!(rig.control().products().edit_price(&rig.key(), &goods.id, old));
+    rig.reconcile(&Options { kind: "manual", ..Options::default() }).await;
+    assert!(is_price(&rig.ask(&price).await, old), "the row is listed as it was before both changes");
+    rig.products_are_the_marketplaces().await;
 }
 
 #[tokio::test]
@@ -330,5 +402,48 @@ async fn the_error_of_an_ended_campaign_that_a_proxy_denies_ends_with_the_next_s
     // One may have been on its way when the proxy came back.
     assert!(asked() - denied <= 2, "asked for {} times", asked() - denied);
     assert_eq!(rig.ask(&mirrored).await, ["cancelled"], "a proxy's 404 takes no campaign away");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn the_error_of_an_ended_campaign_whose_failure_does_not_pass_ends_after_a_week() {
+    let mut rig = mirrored(1, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, Fault::Html(502));
+    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    rig.shown(&shown, |codes| !codes.is_empty()).await;
+    rig.leap(Duration::from_secs(7 * 24 * 3_600));
+    rig.shown(&shown, <[String]>::is_empty).await;
+    let own = format!("/campaigns/{campaign}");
+    let asked = || rig.requests(&own).iter().filter(|entry| entry.path.ends_with(&own)).count();
+    let before = asked();
+    rig.pass(OFTEN * 3).await;
+    assert_eq!(asked(), before, "nothing more is expected of it");
+    assert!(rig.ask(&shown).await.is_empty());
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_campaign_that_ended_long_ago_and_cannot_be_read_is_no_error() {
+    let mut rig = mirrored(1, 5).await;
+    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    let mirrored = format!("SELECT id FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
+    rig.shown(&mirrored, |ids| !ids.is_empty()).await;
+    rig.stop().await;
+    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
+    let ago = (rig.parts.clock.now() - chrono::TimeDelta::days(8)).format("%FT%T%.6fZ").to_string();
+    rig.tables.execute(&format!("UPDATE campaigns SET ends_at = '{ago}' WHERE id = '{campaign}'")).await;
+    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, Fault::Html(502));
+    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
+    let own = format!("/campaigns/{campaign}");
+    let is_asked = || rig.requests(&own).iter().any(|entry| entry.path.ends_with(&own));
+    rig.until("it is asked for", async || is_asked()).await;
+    rig.pass(OFTEN * 3).await;
+    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
+    assert!(rig.ask(&shown).await.is_empty());
+    assert_eq!(rig.ask(&mirrored).await.len(), 1, "it stays as it was read last");
     rig.stop().await;
 }

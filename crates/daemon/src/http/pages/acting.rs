@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use espelho_model::{text, text::Text};
-use espelho_store::{DatabaseTrouble, Error, Store};
+use espelho_store::Store;
 
 use super::{super::State, answer, query_value, read, session_id};
 use crate::{
@@ -112,7 +112,7 @@ pub(in super::super) async fn acts(
     let store = state.store.clone();
     let recent = read(&state, &headers, &reader, async move {
         let recent = store.actions().recent(LISTED).await?;
-        let states = states_of(&store, page::shown_rows(&recent)).await?;
+        let states = states_of(&store, page::shown_rows(&recent)).await;
         Ok((recent, states))
     });
     let query = reader.path.split_once('?').map_or("", |(_, query)| query);
@@ -122,11 +122,9 @@ pub(in super::super) async fn acts(
     Ok(answer(StatusCode::OK, page::acts(&recent, states.as_ref(), done, &reader), &headers))
 }
 
-/// Returns the states that rows have now; `None` while the ERP keeps a table of them locked.
-async fn states_of(
-    store: &Store,
-    rows: BTreeSet<RowName>,
-) -> Result<Option<BTreeMap<RowName, String>>, Error> {
+/// Returns the states that rows have now; `None` if they cannot be read: the ERP may keep a table of them locked, and
+/// what was done is shown all the same.
+async fn states_of(store: &Store, rows: BTreeSet<RowName>) -> Option<BTreeMap<RowName, String>> {
     let mut keys = BTreeMap::<[String; 2], Vec<String>>::new();
     for [of, entity, key] in rows {
         keys.entry([of, entity]).or_default().push(key);
@@ -135,12 +133,15 @@ async fn states_of(
     for ([of, entity], keys) in keys {
         let Ok(intent) = entity.parse() else { continue };
         let found = match store.releases().states_of(&of, intent, keys).await {
-            Err(error) if error.trouble() == DatabaseTrouble::Busy => return Ok(None),
-            found => found?,
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(%error, "cannot read the states of the rows of acts");
+                return None;
+            }
         };
         states.extend(found.into_iter().map(|(key, state)| ([of.clone(), entity.clone(), key], state)));
     }
-    Ok(Some(states))
+    Some(states)
 }
 
 /// `GET /entrar`.

@@ -1,6 +1,7 @@
 //! Resources that the marketplace lists for the whole store: live ids, and rows that are gone.
 
-use espelho_model::StoreKey;
+use chrono::{DateTime, Utc};
+use espelho_model::{CampaignId, StoreKey};
 
 use super::{
     campaigns::CAMPAIGNS, listings::LISTINGS, media::IMAGES, price_lists::PRICE_LISTS, table::Table,
@@ -19,6 +20,7 @@ pub(crate) const LIVE_LISTINGS: &str =
     "SELECT id FROM listings WHERE store = $1 AND id > $2 AND gone_at IS NULL ORDER BY id LIMIT 1000";
 pub(crate) const LIVE_PRICE_LISTS: &str =
     "SELECT id FROM price_lists WHERE store = $1 AND id > $2 AND gone_at IS NULL ORDER BY id LIMIT 1000";
+pub(crate) const CAMPAIGN_END: &str = "SELECT ends_at FROM campaigns WHERE store = $1 AND id = $2";
 
 /// A resource of the whole store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +67,20 @@ impl Mirror<'_> {
         let values = vec![store.as_str().into(), after.into()];
         let rows = self.database.fetch("read ids", listed.live(), values).await?;
         rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    /// When a campaign ends, as it was mirrored last.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn campaign_end(
+        self,
+        store: &StoreKey,
+        campaign: CampaignId,
+    ) -> Result<Option<DateTime<Utc>>, Error> {
+        let values = vec![store.as_str().into(), campaign.to_string().into()];
+        let rows = self.database.fetch("read the end of a campaign", CAMPAIGN_END, values).await?;
+        rows.first().map_or(Ok(None), |row| row.optional_time(0))
     }
 }
 

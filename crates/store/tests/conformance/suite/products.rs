@@ -338,16 +338,29 @@ pub(crate) async fn a_sku_is_noted_as_soon_as_products_share_it(world: &World) {
     assert_eq!(noted().await, ["A"], "a new product");
     world.write_products(&lease, Op::Update, vec![of_sku("P-3", Some("B"))]).await;
     assert_eq!(noted().await, ["A", "B"], "a product of another SKU");
+    world.write_products(&lease, Op::Insert, vec![of_sku("P-4", Some("C"))]).await;
+    let page = vec![of_sku("P-5", Some("C")), of_sku("P-6", Some("D"))];
+    world.write_products(&lease, Op::Insert, page).await;
+    assert_eq!(noted().await, ["A", "B", "C"], "a new product of a page of new ones");
+    let review = async || {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.mirror().review_shared_skus().await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    mark_gone(world, &lease, "P-5").await;
+    review().await;
+    assert_eq!(noted().await, ["B"], "the others are of no use any more");
+    world.write_products(&lease, Op::Update, vec![of_sku("P-5", Some("C"))]).await;
+    assert_eq!(noted().await, ["B", "C"], "a product that comes back");
+    mark_gone(world, &lease, "P-5").await;
     mark_gone(world, &lease, "P-2").await;
     let told = async || world.tables.list("SELECT key FROM v_errors").await;
     assert!(told().await.is_empty(), "a note is no error");
     world.tables.execute("UPDATE products SET sku = 'B' WHERE id = 'P-1'").await;
     world.tables.execute("DELETE FROM shared_skus WHERE sku = 'B'").await;
     assert!(told().await.is_empty(), "the edited row was not written by us");
-    let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.mirror().review_shared_skus().await.unwrap();
-    tx.commit().await.unwrap();
-    assert_eq!(noted().await, ["B"], "it is found, and the note of A is of no use any more");
+    review().await;
+    assert_eq!(noted().await, ["B"], "it is found, and the note of C is of no use any more");
     assert_eq!(told().await.len(), 2);
 }
 

@@ -48,7 +48,13 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), order("2", "delivered")]).await;
     let watch = WebhookWatch { heard_at: Some(opening_hour()), missed: 2, ..WebhookWatch::default() };
-    let count = |remote| RemoteCount { kind: "orders".into(), remote, local: 2, at: opening_hour() };
+    let count = |remote| RemoteCount {
+        kind: "orders".into(),
+        remote,
+        local: 2,
+        at: opening_hour(),
+        behind_since: (remote == 4).then(opening_hour),
+    };
     let word = |label: &str| EnumValue {
         name: "statuses".into(),
         value: "paid".into(),
@@ -81,6 +87,8 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
         ..SweepOverview::default()
     };
     assert_eq!(all["minha-loja"], mine);
+    assert_eq!(world.store.runs().remote_counts(&minha_loja()).await.unwrap(), [count(4)]);
+    assert!(world.store.runs().remote_counts(&store_key("outra")).await.unwrap().is_empty());
     for key in ["minha-loja", "outra"] {
         let one = world.store.runs().sweep_overview(Some(&store_key(key))).await.unwrap();
         assert_eq!(one.into_iter().collect::<Vec<_>>(), [(key.to_owned(), all[key].clone())]);

@@ -97,6 +97,8 @@ pub(crate) async fn the_states_of_rows_are_found_by_their_keys(world: &World) {
     gives(world, 2, "{}").await;
     for sql in [
         "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('minha-loja', 'A: B', 1, 5)",
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A/1', '2', 1)",
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '3', 1)",
         "INSERT INTO commands (id, store, kind) VALUES (3, 'outra', 'webhook.test')",
         "UPDATE commands SET state = 'done' WHERE id = 2",
     ] {
@@ -105,8 +107,13 @@ pub(crate) async fn the_states_of_rows_are_found_by_their_keys(world: &World) {
     let releases = world.store.releases();
     for (intent, asked, expected) in [
         (IntentKind::Stock, &["A/1", "A/2", "A"][..], &[("A/1", "new")][..]),
+        (IntentKind::Stock, &["A/1/2", "A//", "/"], &[("A/1/2", "new")]),
         (IntentKind::Price, &["A: B/1", "A"], &[("A: B/1", "new")]),
-        (IntentKind::Command, &["1", "2", "3", "4"], &[("1", "new"), ("2", "done")]),
+        (
+            IntentKind::Command,
+            &["1", "2", "3", "4", "x", "99999999999999999999"],
+            &[("1", "new"), ("2", "done")],
+        ),
         (IntentKind::Command, &[], &[]),
     ] {
         let keys = asked.iter().map(|key| (*key).to_owned()).collect();

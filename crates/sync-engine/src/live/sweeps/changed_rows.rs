@@ -15,6 +15,7 @@ use crate::{
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     plan::{
+        denied_orders::NEVER_FOUND,
         listed::is_already_mirrored,
         page::plan_page,
         unbelieved_orders::{CODE, due_again},
@@ -66,10 +67,13 @@ impl<'c> ChangedRows<'c> {
         changed.retain(|row| !self.context.being_read.has(resource, row));
         let mut again = Vec::new();
         if !changed.is_empty() {
-            // Rows that failed lately are left to the complete reconciliation, except orders that were not believed.
+            // Rows that failed lately are left to the complete reconciliation, except orders that were not believed, and
+            // to the sweep for denied orders.
             let failed = store.mirror().failures(key, resource).await?;
-            let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
-            (again, changed) = changed.into_iter().partition(|row| failed.contains(&row.key));
+            let failed = failed.into_iter().filter(|failure| failure.code != NEVER_FOUND);
+            let failed: HashMap<String, String> = failed.map(|failure| (failure.key, failure.code)).collect();
+            (again, changed) = changed.into_iter().partition(|row| failed.contains_key(&row.key));
+            again.retain(|row| failed.get(&row.key).is_some_and(|code| code == CODE));
         }
         match resource {
             Resource::Orders => Ok(Changed {
@@ -86,7 +90,7 @@ impl<'c> ChangedRows<'c> {
         failed.retain(|row| !self.queue.is_waiting(&Entity::of_row(Resource::Orders, row.key.as_str())));
         let keys = failed.iter().map(|row| row.key.clone()).collect();
         let mirror = self.context.store.mirror();
-        let failed_at = mirror.failed_at(&self.context.key, Resource::Orders, CODE, keys).await?;
+        let failed_at = mirror.failed_at(&self.context.key, Resource::Orders, keys).await?;
         let due = due_again(failed_at, self.context.clock.now());
         failed.retain(|row| due.contains(&row.key));
         Ok(failed)
@@ -122,7 +126,7 @@ fn is_settled(row: &ListedRow, known: &HashMap<String, Known>) -> bool {
 }
 
 /// Returns the request for a row that is listed differently.
-fn request_of(resource: Resource, urgency: Urgency, row: ListedRow) -> (Entity, RefreshRequest) {
+pub(super) fn request_of(resource: Resource, urgency: Urgency, row: ListedRow) -> (Entity, RefreshRequest) {
     let request = match resource {
         Resource::Orders => RefreshRequest::swept([Subresource::Order]),
         Resource::Products => RefreshRequest::default(),

@@ -15,7 +15,7 @@ use crate::{
     live::signals::Signals,
     plan::schedule::Sweep,
     plan::{
-        counts::{KINDS, Repair, repair},
+        counts::{KINDS, Repair, behind_since, repair},
         open_orders::open_statuses,
     },
     pull::is_final,
@@ -25,13 +25,16 @@ use crate::{
 pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> Result<(), Error> {
     // The first reconciliation reads what is missing; until then the counts only show how much that is.
     let is_mirrored = signals.is_mirrored();
+    let before = context.store.runs().remote_counts(&context.key).await?;
     let local = context.store.runs().live_counts(&context.key).await?;
     let remote = remote_totals(context).await?;
     let at = context.clock.now();
     let mut counts = Vec::new();
     for ((kind, remote), local) in KINDS.into_iter().zip(remote).zip(local) {
         let Some(remote) = remote else { continue };
-        counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at });
+        let before = before.iter().find(|count| count.kind == kind);
+        let behind_since = behind_since(kind, before, remote, local, is_mirrored);
+        counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at, behind_since });
         if remote == local || !is_mirrored {
             continue;
         }

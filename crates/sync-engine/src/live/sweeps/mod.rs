@@ -4,6 +4,7 @@ mod aged_orders;
 mod campaigns;
 mod changed_rows;
 mod counts;
+mod denied_orders;
 mod enums;
 mod media;
 mod new_orders;
@@ -206,7 +207,13 @@ impl<'c> Sweeps<'c> {
         let SweepSources { queue, signals, sold, identity, watch } = self.sources;
         match sweep {
             Sweep::NewOrders => {
-                self.record.save().await.and(new_orders::sweep_new_orders(context, signals, changed).await)
+                let saved = self.record.save().await;
+                let swept = new_orders::sweep_new_orders(context, signals, changed).await;
+                let denied = match &swept {
+                    Ok(_) => denied_orders::boxed_sweep_denied_orders(context, queue).await,
+                    Err(_) => Ok(()),
+                };
+                saved.and(denied).and(swept)
             }
             Sweep::OpenOrders => open_orders::sweep_open_orders(context, queue, signals, changed).await,
             Sweep::Products => self.products.sweep(changed).await.map(none),

@@ -29,6 +29,13 @@ impl<'c> OrderListing<'c> {
         Self { context, client: context.client.in_lane(Lane::Poll), query, requests: 0 }
     }
 
+    /// Returns a walk over what a search for an order's number finds.
+    pub(super) fn of_order(context: &'c StoreContext, number: &str) -> Self {
+        let mut listing = Self::new(context, "-created_at", &[]);
+        listing.query.search = Some(number.to_owned());
+        listing
+    }
+
     /// Returns how many requests the walk took.
     pub(super) fn requests(&self) -> u64 {
         self.requests

@@ -17,9 +17,9 @@ use espelho_model::{StoreKey, text::Text};
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide};
 pub use seen::{
-    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
-    DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen,
-    SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
+    BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
+    DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows,
+    ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
 };
 
 /// Declares the codes with their words, once.

@@ -8,7 +8,7 @@ use espelho_model::{
     StoreKey,
     symptom::Symptom,
     text,
-    text::{Arg, Text},
+    text::{Arg, Text, words},
     time::{is_future, past},
 };
 
@@ -69,7 +69,7 @@ pub fn decide(seen: &Observations) -> Verdict {
             alarms.extend(webhook(store, seen.at));
             alarms.extend(unreadable(store));
             // A cause that is down explains why its stores are late: one cause, one alarm.
-            if seen.database.is_none() && store.contact.is_none() && store.credential.is_none() {
+            if seen.database.is_none() && store.contact.is_none() && has_access(store) {
                 alarms.extend(late(store, seen.at));
             }
         }
@@ -258,6 +258,11 @@ fn unreadable(store: &StoreSeen) -> Option<Alarm> {
     Some(Alarm { count: values, ..alarm })
 }
 
+/// Tells whether no trouble with the credential keeps us out.
+fn has_access(store: &StoreSeen) -> bool {
+    store.credential.as_ref().is_none_or(|trouble| trouble.severity() != Severity::Failing)
+}
+
 /// Returns the alarms of the credential, its abilities, its token, and the store's owner.
 fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let (key, name) = (Some(&store.key), store.key.to_string());
@@ -270,11 +275,11 @@ fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
                 Code::CredentialRefused,
                 text!("alarm-credential-refused", store = name.as_str(), place = place),
             ),
-            CredentialKind::Foreign => {
+            CredentialKind::Foreign | CredentialKind::Shared => {
                 (Code::ForeignLogin, text!("alarm-foreign-login", store = name.as_str()))
             }
         };
-        alarms.push(failing(code, Some(trouble.since), text));
+        alarms.push(alarm(code, trouble.severity(), key, Some(trouble.since), text));
     }
     if !store.missing_scopes.is_empty() {
         let scopes = store.missing_scopes.join(", ");
@@ -282,13 +287,14 @@ fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
         alarms.push(failing(Code::ScopeMissing, None, text));
     }
     if let Owner::Nobody(Some(why)) = &store.owner
-        && store.credential.is_none()
+        && has_access(store)
         && store.contact.is_none()
     {
         let text = text!("alarm-not-held", store = name.as_str(), why = why.clone());
         alarms.push(failing(Code::NotHeld, None, text));
     }
-    let ends = store.token_expires_at.filter(|end| *end - at < TOKEN && alarms.is_empty());
+    let is_explained = alarms.iter().any(|alarm| alarm.severity == Severity::Failing);
+    let ends = store.token_expires_at.filter(|end| *end - at < TOKEN && !is_explained);
     if let Some(end) = ends.filter(|_| store.contact.is_none()) {
         let text = text!("alarm-token-expires", store = name.as_str(), end = end);
         alarms.push(failing(Code::TokenExpires, None, text));
@@ -469,6 +475,18 @@ fn unproved(seen: &Observations) -> Vec<Text> {
             }
             Owner::Nobody(_) => unproved.push(text!("unproved-owner", store = name)),
             Owner::Here(_) | Owner::Elsewhere => {}
+        }
+        if let (Owner::Here(_), Some(_)) = (&store.owner, store.complete_at) {
+            unproved.extend(store.behind.iter().map(|behind| {
+                text!(
+                    "unproved-count",
+                    store = store.key.as_str(),
+                    resource = words::resource(&behind.kind),
+                    remote = behind.remote,
+                    local = behind.local,
+                    since = behind.since
+                )
+            }));
         }
     }
     unproved

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
 
+use super::Severity;
 use crate::plan::unreported_changes::LostDeliveries;
 
 /// Everything that [`decide`](super::decide) reads.
@@ -147,6 +148,8 @@ pub struct StoreSeen {
     pub unseen: Option<(u64, DateTime<Utc>)>,
     /// The sweeps.
     pub sweeps: Vec<SweepSeen>,
+    /// Counts of the marketplace that the mirror has not reached, although sweeps have looked for the rows.
+    pub behind: Vec<BehindSeen>,
     /// When the last complete reconciliation ended.
     pub complete_at: Option<DateTime<Utc>>,
     /// Why the last reconciliation failed, where it did.
@@ -220,13 +223,25 @@ pub struct CredentialTrouble {
     pub place: String,
 }
 
+impl CredentialTrouble {
+    /// Returns how bad it is: with a token that works, work goes on.
+    pub fn severity(&self) -> Severity {
+        match self.kind {
+            CredentialKind::Refused | CredentialKind::Foreign => Severity::Failing,
+            CredentialKind::Shared => Severity::Warning,
+        }
+    }
+}
+
 /// The kinds of trouble with a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
     /// The marketplace refuses it.
     Refused,
-    /// Another program uses it.
+    /// Another program uses it, and no token of ours works.
     Foreign,
+    /// Another program uses it, and a token of ours works.
+    Shared,
 }
 
 /// A store's webhook.
@@ -298,6 +313,19 @@ pub struct SweepSeen {
     pub every_seconds: i64,
     /// When its readings were last answered and written.
     pub succeeded_at: Option<DateTime<Utc>>,
+}
+
+/// A count of the marketplace that the mirror has not reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BehindSeen {
+    /// The resource, as in `remote_counts.kind`.
+    pub kind: String,
+    /// Rows of the marketplace.
+    pub remote: u64,
+    /// Rows of the mirror at that time.
+    pub local: u64,
+    /// Since when.
+    pub since: DateTime<Utc>,
 }
 
 /// Deadlines of one kind.

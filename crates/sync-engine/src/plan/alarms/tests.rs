@@ -8,6 +8,7 @@ use espelho_model::{
 
 use super::*;
 
+mod access;
 mod incoming;
 
 fn now() -> DateTime<Utc> {
@@ -37,6 +38,7 @@ fn store(key: &str) -> StoreSeen {
         inbox: None,
         unseen: None,
         sweeps: vec![SweepSeen { kind: "new_orders".into(), every_seconds: 60, succeeded_at: Some(ago(30)) }],
+        behind: Vec::new(),
         complete_at: Some(ago(3_000)),
         run_problem: None,
         deadlines: Vec::new(),
@@ -106,6 +108,24 @@ fn a_state_is_ok_only_with_fresh_proof() {
     let unwritten = Observations { written_at: Some(ago(181)), ..seen(vec![store("a")]) };
     assert_eq!(decide(&unwritten).state, State::Unknown);
     assert_eq!(decide(&unwritten).unproved.len(), 1);
+}
+
+#[test]
+fn a_count_that_the_mirror_has_not_reached_is_no_alarm_and_not_ok() {
+    let behind = || vec![BehindSeen { kind: "orders".into(), remote: 500, local: 107, since: ago(900) }];
+    let of_store = |store: StoreSeen| decide(&seen(vec![StoreSeen { behind: behind(), ..store }]));
+    let verdict = of_store(store("a"));
+    assert_eq!((verdict.state, verdict.alarms.len(), verdict.unproved.len()), (State::Unknown, 0, 1));
+    for language in [Language::Portuguese, Language::English] {
+        let shown = verdict.unproved[0].message(Locale { language, ..Locale::default() });
+        assert!(shown.contains("500") && shown.contains("107"), "{shown}");
+    }
+    let elsewhere = StoreSeen { owner: Owner::Elsewhere, ..store("a") };
+    assert_eq!(of_store(elsewhere).state, State::Ok, "its owner says how it is");
+    let unread = StoreSeen { complete_at: None, ..store("a") };
+    assert_eq!(of_store(unread).unproved.len(), 1, "the first reading explains it");
+    let troubled = StoreSeen { rows: vec![rows(RowState::Held, "price_jump", 4, 5)], ..store("a") };
+    assert_eq!(of_store(troubled).state, State::Warning);
 }
 
 // withstands: F134
@@ -216,21 +236,6 @@ fn a_service_that_is_silent_is_all_that_is_told_of_the_marketplace() {
     store.rows = vec![rows(RowState::Held, "price_jump", 1, 5)];
     let silent = Observations { service: ServiceSeen::Silent(Some(ago(70))), ..seen(vec![store]) };
     assert_eq!(codes(&silent), (State::Failing, vec!["service_stopped", "held"]));
-}
-
-#[test]
-fn access_that_is_missing_is_named_once() {
-    assert_eq!(of(|store| store.missing_scopes = vec!["store_products_write".into()]).1, ["scope_missing"]);
-    assert_eq!(of(|store| store.owner = Owner::Nobody(Some(Text::new("w")))).1, ["not_held"]);
-    let soon = Some(now() + TimeDelta::hours(23));
-    assert_eq!(of(|store| store.token_expires_at = soon).1, ["token_expires"]);
-    let refused = of(|store| {
-        store.token_expires_at = soon;
-        store.owner = Owner::Nobody(Some(Text::new("w")));
-        let place = "p".into();
-        store.credential = Some(CredentialTrouble { kind: CredentialKind::Refused, since: ago(1), place });
-    });
-    assert_eq!(refused.1, ["credential_refused"]);
 }
 
 #[test]

@@ -103,10 +103,12 @@ impl AlarmKey {
 fn is_explained(key: &AlarmKey, standing: &BTreeMap<AlarmKey, Severity>) -> bool {
     let is_one_of = |code: &str, codes: &[Code]| codes.iter().any(|known| known.as_str() == code);
     is_one_of(&key.code, &[Code::Late, Code::NotHeld, Code::TokenExpires])
-        && standing.keys().any(|other| {
+        && standing.iter().any(|(other, severity)| {
             other.is_about_database()
                 || is_about_marketplace(&other.code)
-                || is_one_of(&other.code, &[Code::CredentialRefused, Code::ForeignLogin])
+                // With a token that works, another program explains nothing.
+                || (is_one_of(&other.code, &[Code::CredentialRefused, Code::ForeignLogin])
+                    && *severity == Severity::Failing)
         })
 }
 

@@ -179,6 +179,21 @@ fn what_is_less_grave_than_asked_for_is_not_told_until_it_grows() {
 }
 
 #[test]
+fn another_program_beside_a_token_that_works_explains_no_other_alarm() {
+    for (severity, expected) in
+        [(Severity::Warning, &["+late 1", "-late"][..]), (Severity::Failing, &["+late 1"])]
+    {
+        let mut world = World::new(RULES);
+        world.stands("late", "a").passes(600);
+        world.standing.insert(key("foreign_login", "a"), severity);
+        world.goes("late", "a").passes(600);
+        let mut said = world.said();
+        said.retain(|told| told.ends_with("late") || told.contains("late "));
+        assert_eq!(said, expected, "{severity:?}");
+    }
+}
+
+#[test]
 fn three_thousand_stores_of_one_cause_are_one_message() {
     let mut world = World::new(RULES);
     for store in 0..3_095 {

@@ -16,6 +16,7 @@ pub mod media;
 pub mod movement_evidence;
 pub mod order_notes;
 pub mod order_status;
+pub mod own_writes;
 pub mod price_rows;
 pub mod price_step;
 pub mod product;

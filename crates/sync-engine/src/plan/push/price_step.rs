@@ -68,8 +68,12 @@ impl StepEvidence {
     }
 }
 
-/// What became of a step whose answer was lost; `tiers` are the product's by now.
-pub fn settle(evidence: &StepEvidence, tiers: &[Tier]) -> Settlement {
+/// What became of a step whose answer was lost; `tiers` are the product's by now, or with `is_behind` perhaps those from
+/// before the change that precedes it: then the next attempt takes it again.
+pub fn settle(evidence: &StepEvidence, tiers: &[Tier], is_behind: bool) -> Settlement {
+    if is_behind {
+        return Settlement::DidNotHappen { how: "the reading may be older than the change before" };
+    }
     let there = tiers.iter().find(|tier| tier.min_quantity == evidence.min_quantity);
     let shows = match (evidence.step, there) {
         (StepWord::Delete, there) => there.is_none(),
@@ -141,7 +145,7 @@ mod tests {
         let there = [tier(1, Some("9.90"), None), tier(10, Some("8.91"), Some("10"))];
         let shows = |step| {
             let evidence = StepEvidence::of(step, "P", None);
-            matches!(settle(&evidence, &there), Settlement::Happened { .. })
+            matches!(settle(&evidence, &there, false), Settlement::Happened { .. })
         };
         assert!(shows(Step::Put(tier(1, Some("9.9"), None))), "the same number");
         assert!(!shows(Step::Put(tier(1, Some("9.91"), None))));
@@ -161,7 +165,7 @@ mod tests {
         assert!(!StepEvidence::of(Step::Put(tier(1, None, None)), "P", None).can_prove());
         assert!(StepEvidence::of(Step::Delete(1), "P", None).can_prove());
         let nothing = StepEvidence::of(Step::Put(tier(1, None, None)), "P", None);
-        assert!(matches!(settle(&nothing, &[tier(1, None, None)]), Settlement::DidNotHappen { .. }));
+        assert!(matches!(settle(&nothing, &[tier(1, None, None)], false), Settlement::DidNotHappen { .. }));
     }
 
     // withstands: F015

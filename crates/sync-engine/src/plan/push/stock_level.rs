@@ -25,6 +25,7 @@ use super::{
     invalid,
     jobs::{DISPATCH_GRACE, dispatches_goods},
     movement_evidence::MovementEvidence,
+    own_writes::is_behind,
     units::has_half_unit,
 };
 
@@ -84,6 +85,9 @@ pub struct LevelEvidence {
     /// The last effect before the level was read; none of those up to it was dispatching the SKU then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<i64>,
+    /// The quantity that was there before, as far as it was known; absent in older rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub there: Option<Decimal>,
 }
 
 impl LevelEvidence {
@@ -398,7 +402,8 @@ pub fn decide(
     now: DateTime<Utc>,
 ) -> Action {
     let is_set = || last_set(effects, now).is_some_and(|set| set.wish == Some(level.revision));
-    if there == Some(target) && (!is_on_record || is_set()) {
+    // A reading from before our last change proves nothing, and setting what is there changes nothing.
+    if there == Some(target) && !is_behind(target, effects, now) && (!is_on_record || is_set()) {
         // Another quantity that did not show may still land.
         let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
         return Action::Answer(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
@@ -465,9 +470,16 @@ fn as_set(Shown { quantity, reserved }: Shown, set: &LevelSet) -> Verdict {
 }
 
 /// What became of a set whose answer was lost. A level that is lower by what was sold since was set: setting it again
-/// would bring back what is gone. `is_explained` says that dispatches explain the difference.
-pub fn settle(evidence: &LevelEvidence, quantity: Decimal, is_explained: bool) -> Settlement {
+/// would bring back what is gone. `is_explained` says that dispatches explain the difference, `is_behind` that the reading
+/// may be from before our last changes of the level: then it is set again.
+pub fn settle(
+    evidence: &LevelEvidence,
+    quantity: Decimal,
+    is_explained: bool,
+    is_behind: bool,
+) -> Settlement {
     match quantity.cmp(&evidence.target) {
+        _ if is_behind => Settlement::DidNotHappen { how: "the reading may be older than the change before" },
         Ordering::Equal => Settlement::Happened { answer: None, how: "the product shows it" },
         Ordering::Less if is_explained => {
             Settlement::Happened { answer: None, how: "the product shows it, less what was sold" }

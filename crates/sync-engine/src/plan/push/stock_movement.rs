@@ -18,6 +18,7 @@ use super::{
     attempts::OVER_AFTER,
     invalid,
     movement_evidence::MovementEvidence,
+    own_writes::{LAG_RECHECK_INTERVAL, READINGS_LAG},
     reported_changes::{ReportedChange, are_ours, at_location},
     units::has_half_unit,
 };
@@ -25,6 +26,9 @@ use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 
 /// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
+/// A movement that happened shows in every reading after this time: the marketplace is given ten seconds to do it, and
+/// readings are behind by [`READINGS_LAG`] at most. One that does not show by then did not happen, and is sent again.
+const SHOWS_WITHIN: TimeDelta = TimeDelta::seconds(10 + READINGS_LAG.num_seconds());
 /// The time between two readings of what is unclear.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two questions whether all orders were read.
@@ -45,6 +49,8 @@ pub struct After {
     pub reported: Vec<ReportedChange>,
     /// True if a reading after it has shown another quantity than the one before it.
     pub has_moved: bool,
+    /// True if the quantity may be that before our changes of the level that precede it.
+    pub is_behind: bool,
 }
 
 /// The quantity of a level, as far as it is known: a level that a product does not have is zero, one without a
@@ -106,6 +112,9 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
         false => Settlement::Unprovable(unprovable(text)),
     };
     let Some(after) = after else { return unclear(text!("push-movement-doubtful")) };
+    if after.is_behind {
+        return Settlement::NotYet(LAG_RECHECK_INTERVAL);
+    }
     let certain: Decimal = after.sold.certain.iter().sum();
     let (all_reported, has_moved) = (after.reported.clone(), after.has_moved);
     let (readings, is_total) = readings(evidence, after);
@@ -115,6 +124,9 @@ pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta)
     match moved(evidence.delta, &readings) {
         Moved::Yes if is_ours(true) => {
             Settlement::Happened { answer: None, how: "the quantity has moved by it" }
+        }
+        Moved::No if is_ours(false) && !is_back && age < SHOWS_WITHIN => {
+            Settlement::NotYet(if age < OVER_AFTER { RECHECK_INTERVAL } else { LAG_RECHECK_INTERVAL })
         }
         Moved::No if is_ours(false) && !is_back => {
             Settlement::DidNotHappen { how: "the quantity has not moved" }
@@ -191,6 +203,7 @@ mod tests {
             has_moved_elsewhere: false,
             reported: Vec::new(),
             has_moved: false,
+            is_behind: false,
         }
     }
 
@@ -202,7 +215,7 @@ mod tests {
         changes.iter().map(change).collect()
     }
 
-    const OLD: TimeDelta = TimeDelta::seconds(60);
+    const OLD: TimeDelta = SHOWS_WITHIN;
     const YOUNG: TimeDelta = TimeDelta::milliseconds(59_999);
 
     fn word(settled: &Settlement) -> &'static str {
@@ -229,12 +242,12 @@ mod tests {
         let rows = [
             // delta, before, after, sold, young, old
             (-2, 9, 7, vec![], "happened", "happened"),
-            (-2, 9, 9, vec![], "did not", "did not"),
+            (-2, 9, 9, vec![], "not yet", "did not"),
             (-2, 9, 4, vec![3], "happened", "happened"),
-            (-2, 9, 6, vec![3], "did not", "did not"),
+            (-2, 9, 6, vec![3], "not yet", "did not"),
             (-2, 9, 8, vec![], "not yet", "doubtful"),
             (5, 0, 5, vec![], "happened", "happened"),
-            (5, 0, 0, vec![], "did not", "did not"),
+            (5, 0, 0, vec![], "not yet", "did not"),
             (5, 1, 9, vec![], "not yet", "doubtful"),
         ];
         for (delta, before, there, sold, young, old) in rows {
@@ -242,6 +255,26 @@ mod tests {
                 |age| settle(&evidence(delta, before, 1, before), Some(after(there, there, &sold)), age);
             assert_eq!(word(&settled(YOUNG)), young, "{delta} {before} {there} {sold:?}");
             assert_eq!(word(&settled(OLD)), old, "{delta} {before} {there} {sold:?}");
+        }
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_movement_that_does_not_show_is_sent_again_when_no_reading_can_be_behind_it() {
+        let settled = |there, age| settle(&evidence(5, 100, 1, 100), Some(after(there, there, &[])), age);
+        for (there, seconds, expected) in [
+            (100, 40, "not yet"),
+            (100, 129, "not yet"),
+            (100, 130, "did not"),
+            (105, 129, "happened"),
+            (103, 59, "not yet"),
+            (103, 60, "doubtful"),
+        ] {
+            assert_eq!(word(&settled(there, TimeDelta::seconds(seconds))), expected, "{there} {seconds}");
+        }
+        let behind = |there| After { is_behind: true, ..after(there, there, &[]) };
+        for there in [95, 100, 105] {
+            assert_eq!(word(&settle(&evidence(5, 100, 1, 100), Some(behind(there)), OLD)), "not yet");
         }
     }
 

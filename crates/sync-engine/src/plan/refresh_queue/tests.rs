@@ -53,10 +53,10 @@ fn what_is_asked_for_while_it_is_read_is_read_once_more_but_not_at_once() {
 fn what_does_not_show_yet_is_read_again_after_2_10_60_and_300_seconds() {
     let mut queue = Queue::default();
     queue.push(seconds(0.0), order(1), hint(1));
-    for due in [0.0, 2.0, 10.0, 60.0, 300.0] {
+    for (round, due) in [0.0, 2.0, 10.0, 60.0, 300.0].into_iter().enumerate() {
         assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(due)));
         let work = take(&mut queue, due).unwrap();
-        assert_eq!(work.is_last, due > 299.0);
+        assert_eq!((work.round, work.is_last), (round, due > 299.0));
         let over = queue.done(seconds(due + 0.1), &order(1), Ended::NotYet);
         assert_eq!(over, if due == 60.0 { vec![1] } else { vec![] }, "no delivery waits for 300 s");
     }

@@ -32,9 +32,10 @@ use crate::{
             evidence::{EvidenceKind, read},
             invalid,
             movement_evidence::MovementEvidence,
+            own_writes::{LAG_RECHECK_INTERVAL, is_behind},
             product::number,
             reported_changes::{OwnChange, ReportedChange, reported_changes},
-            stock_level::{many_to_zero, untold},
+            stock_level::{many_to_zero, of_product, untold},
             stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
         },
         stock_balance::Dispatched,
@@ -156,6 +157,12 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let Some(before) = quantity_of(level) else {
         return Ok(Verdict::Waiting(untold(&product, &location, "quantity"), UNKNOWN_RECHECK_INTERVAL));
     };
+    let subject = format!("stock/{sku}/{location}");
+    let own = services.context.store.journal().effects_on(&services.context.key, &subject).await?;
+    // From such a reading a movement before this one would look like this one.
+    if is_behind(before, &of_product(own, &product), services.context.clock.now()) {
+        return Ok(Verdict::RetryAfter(LAG_RECHECK_INTERVAL));
+    }
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
     }
@@ -323,11 +330,11 @@ async fn reported_since(
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: MovementEvidence = read(effect)?;
-    let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
+    effect.sent_at.ok_or(Unsettled::Unreadable)?;
     if !services.context.store.runs().has_walked_orders(&services.context.key).await? {
         return Ok(stock_movement::waits_for_orders());
     }
-    let age = services.context.clock.now() - sent_at;
+    let age = services.journal.age_of(effect);
     let window = evidence.window(effect);
     let sku = Sku::new(&evidence.sku);
     let after = match read_stable_stock(services, &evidence, window).await? {
@@ -337,7 +344,12 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
             let has_moved = services.journal.note_reading(effect.id, at_location != evidence.before);
             // After the reading: deliveries may report by now what it shows.
             let reported = reported_since(services, effect, &evidence).await?;
-            Some(After { at_location, total, sold, has_moved_elsewhere, reported, has_moved })
+            let (store, key) = (&services.context.store, &services.context.key);
+            let product = ProductId::new(&evidence.product);
+            let mut earlier = of_product(store.journal().effects_on(key, &effect.key).await?, &product);
+            earlier.retain(|other| other.id < effect.id);
+            let is_behind = is_behind(at_location, &earlier, services.context.clock.now());
+            Some(After { at_location, total, sold, has_moved_elsewhere, reported, has_moved, is_behind })
         }
     };
     Ok(stock_movement::settle(&evidence, after, age))

@@ -44,7 +44,8 @@ fn set_ahead_of(commands: &[i64], target: i64, state: EffectState) -> Effect {
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
     let (wish, wanted, mark) = (Some(2), None, None);
     let target = whole(target);
-    let evidence = LevelEvidence { product, location, sku, target, wish, wanted, ahead_of, mark };
+    let evidence =
+        LevelEvidence { product, location, sku, target, wish, wanted, ahead_of, mark, there: None };
     effect("stock.set", Some(&write(&evidence)), state)
 }
 
@@ -357,9 +358,9 @@ proptest! {
     ) {
         prop_assume!(sold <= target);
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None,
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None, there: None,
         };
-        let settled = settle(&evidence, whole(target - sold), sold > 0);
+        let settled = settle(&evidence, whole(target - sold), sold > 0, false);
         let happened = matches!(settled, Settlement::Happened { .. });
         prop_assert!(happened, "{:?}", settled);
     }
@@ -368,9 +369,9 @@ proptest! {
     fn a_level_that_is_higher_or_lower_without_a_sale_was_not_set(target in 0i64..1_000, there in 0i64..1_000, explained: bool) {
         prop_assume!(target != there && !(explained && there < target));
         let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None,
+            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None, there: None,
         };
-        let settled = settle(&evidence, whole(there), explained);
+        let settled = settle(&evidence, whole(there), explained, false);
         let did_not = matches!(settled, Settlement::DidNotHappen { .. });
         prop_assert!(did_not, "{:?}", settled);
     }
@@ -387,6 +388,7 @@ fn a_lost_set_is_settled_by_what_the_product_shows() {
         wanted: None,
         ahead_of: Vec::new(),
         mark: None,
+        there: None,
     };
     for (there, is_explained, happened) in [
         (5, false, true),
@@ -396,7 +398,7 @@ fn a_lost_set_is_settled_by_what_the_product_shows() {
         (6, true, false),
         (6, false, false),
     ] {
-        let settled = settle(&evidence, whole(there), is_explained);
+        let settled = settle(&evidence, whole(there), is_explained, false);
         assert_eq!(matches!(settled, Settlement::Happened { .. }), happened, "{there} {is_explained}");
     }
 }
@@ -530,8 +532,17 @@ fn only_a_later_row_of_the_same_level_went_ahead_of_a_dispatch() {
     // It was set to what was left, and the row asks for more.
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
     let (target, wish, wanted) = (whole(5), Some(2), Some(whole(7)));
-    let evidence =
-        LevelEvidence { product, location, sku, target, wish, wanted, ahead_of: vec![4], mark: Some(9) };
+    let evidence = LevelEvidence {
+        product,
+        location,
+        sku,
+        target,
+        wish,
+        wanted,
+        ahead_of: vec![4],
+        mark: Some(9),
+        there: None,
+    };
     let effects = [effect("stock.set", Some(&write(&evidence)), CONFIRMED)];
     assert_eq!(went_ahead_of(&level(7, None), &effects), [4]);
     assert_eq!(went_ahead_of(&level(5, None), &effects), [0; 0]);
