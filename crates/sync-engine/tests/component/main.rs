@@ -4,6 +4,7 @@
 mod anew;
 mod audit;
 mod bases;
+mod campaigns;
 mod commands;
 mod denials;
 mod fates;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use espelho_model::sync::{Resource, RunState, Target};
-use espelho_sandbox::{Fault, NewCampaign, Spoil};
+use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{Options, ResourceReport, StoreReport, Trouble};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ on_both_databases![
 
 const FAILED: &str = "SELECT key || ' ' || code FROM sync_failures WHERE resource = 'orders' ORDER BY key";
 
-async fn store(kind: Kind, orders: usize, products: usize) -> Rig {
+pub(crate) async fn store(kind: Kind, orders: usize, products: usize) -> Rig {
     let setup = Setup::on(kind);
     setup.with(|setup| (setup.world.orders, setup.world.products) = (orders, products)).open().await
 }
@@ -31,7 +31,7 @@ fn orders() -> Options {
 
 impl Rig {
     /// Reconciles one target.
-    async fn pass_of(&self, target: impl Into<Target>) -> ResourceReport {
+    pub(crate) async fn pass_of(&self, target: impl Into<Target>) -> ResourceReport {
         self.reconcile(&run_of(&[target.into()])).await.resources.remove(0)
     }
 }
@@ -361,103 +361,6 @@ async fn sub_resources_end_early_where_every_further_request_would_be_refused_to
     assert_eq!(report.details, 16, "those under way, and no more");
     rig.control().faults().clear();
     assert_eq!(rig.pass_of(Target::Financial).await.state, RunState::Complete);
-}
-
-#[tokio::test]
-async fn campaigns_that_end_are_read_once_more_and_those_that_vanish_are_gone() {
-    let rig = store(Kind::Sqlite, 2, 5).await;
-    let create = |name: &str| {
-        let campaign = NewCampaign {
-            name: name.into(),
-            kind: "standard".into(),
-            status: "active".into(),
-            starts_in: Some(-60),
-            ends_in: Some(86_400),
-            opt_in_closes_in: Some(3_600),
-            discount: None,
-        };
-        rig.control().campaigns().create(&campaign).unwrap()
-    };
-    let (ending, vanishing) = (create("Acaba"), create("Some"));
-    let report = rig.pass_of(Target::Campaigns).await;
-    assert_eq!((report.state, rig.live("campaigns").await > 1), (RunState::Complete, true));
-    // It takes a listing between the last reading and its end.
-    let listing = rig.control().listings().active(&rig.key()).remove(0);
-    let joining = json!({"publication_ids": [listing["item_id"]]});
-    rig.truth.post(&format!("/api/seller/discounts/campaigns/{ending}/opt-in"), &joining).await;
-    assert!(rig.control().campaigns().set_status(ending, "cancelled"));
-    assert!(rig.control().campaigns().set_status(vanishing, "cancelled"));
-    rig.fault(&format!("/campaigns/{vanishing}"), None, refused_with(404, "NOT_FOUND"));
-    let report = rig.pass_of(Target::Campaigns).await;
-    assert_eq!((report.state, report.counts.gone), (RunState::Complete, 1), "{report:?}");
-    let status = |id: u64| format!("SELECT status FROM campaigns WHERE id = '{id}' AND gone_at IS NULL");
-    assert_eq!(rig.ask(&status(ending)).await, ["cancelled"]);
-    let enrolled = format!(
-        "SELECT item_id FROM campaign_listings WHERE campaign_id = '{ending}' AND enrolled AND gone_at IS NULL"
-    );
-    assert_eq!(rig.ask(&enrolled).await, [listing["item_id"].as_str().unwrap()]);
-    assert!(rig.ask(&status(vanishing)).await.is_empty());
-    // Back again: it is no longer gone.
-    rig.control().faults().clear();
-    assert!(rig.control().campaigns().set_status(vanishing, "active"));
-    rig.pass_of(Target::Campaigns).await;
-    assert_eq!(rig.ask(&status(vanishing)).await, ["active"]);
-}
-
-#[tokio::test]
-async fn a_campaign_that_cannot_be_read_to_its_end_is_shown_until_it_can() {
-    let rig = store(Kind::Sqlite, 2, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.pass_of(Target::Campaigns).await;
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    let eligible = format!("/campaigns/{campaign}/eligible-products");
-    let nameless = Fault::Spoil(Spoil { at: "/data/data/*/item_id".into(), value: None, key: None });
-    for (status, fault, code) in [
-        ("active", refused_with(404, "NOT_FOUND"), "NOT_FOUND"),
-        ("cancelled", refused_with(404, "NOT_FOUND"), "NOT_FOUND"),
-        ("cancelled", nameless, "incomplete"),
-    ] {
-        assert!(rig.control().campaigns().set_status(campaign, status));
-        rig.fault(&eligible, None, fault);
-        let report = rig.pass_of(Target::Campaigns).await;
-        assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
-        assert_eq!(report.failures[0].code, code, "{report:?}");
-        assert_eq!(rig.ask(&shown).await, [code], "{status}");
-        rig.control().faults().clear();
-        let report = rig.pass_of(Target::Campaigns).await;
-        assert_eq!((report.state, report.counts.failed), (RunState::Complete, 0), "{report:?}");
-        assert!(rig.ask(&shown).await.is_empty(), "{status}");
-    }
-}
-
-#[tokio::test]
-async fn a_campaign_whose_answers_fail_costs_the_others_no_row() {
-    let rig = store(Kind::Sqlite, 2, 5).await;
-    let create = |name: &str| {
-        let campaign = NewCampaign { name: name.into(), ..NewCampaign::default() };
-        rig.control().campaigns().create(&campaign).unwrap()
-    };
-    let (failing, other) = (create("Falha"), create("Outra"));
-    let shown = "SELECT key FROM v_errors WHERE entity = 'campaign'";
-    rig.fault(&format!("/campaigns/{failing}/eligible-products"), None, Fault::Html(503));
-    let report = rig.pass_of(Target::Campaigns).await;
-    assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
-    assert_eq!(rig.ask(shown).await, [failing.to_string()]);
-    let listings = format!("SELECT item_id FROM campaign_listings WHERE campaign_id = '{other}'");
-    assert!(!rig.ask(&listings).await.is_empty());
-    rig.control().faults().clear();
-    rig.fault(&format!("/campaigns/{failing}"), None, Fault::Html(503));
-    for ended in [failing, other] {
-        assert!(rig.control().campaigns().set_status(ended, "cancelled"));
-    }
-    let report = rig.pass_of(Target::Campaigns).await;
-    assert_eq!((report.state, report.counts.failed), (RunState::Partial, 1), "{report:?}");
-    let status = |id: u64| format!("SELECT status FROM campaigns WHERE id = '{id}'");
-    assert_eq!(rig.ask(&status(other)).await, ["cancelled"]);
-    rig.control().faults().clear();
-    assert_eq!(rig.pass_of(Target::Campaigns).await.state, RunState::Complete);
-    assert!(rig.ask(shown).await.is_empty());
-    assert_eq!(rig.ask(&status(failing)).await, ["cancelled"]);
 }
 
 #[tokio::test]

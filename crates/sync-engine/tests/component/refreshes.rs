@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use espelho_sandbox::{Fault, NewCampaign, Spoil};
+use espelho_sandbox::{Fault, Spoil};
 use espelho_sync_engine::{Options, live::Handled, plan::schedule::Sweep};
 use rust_decimal::Decimal;
 use serde_json::json;
 
 use crate::support::{Kind, Rig, Setup, live::only, refused_with};
 
-const OFTEN: Duration = Duration::from_secs(60);
+pub(crate) const OFTEN: Duration = Duration::from_secs(60);
 const DETAIL: &str = "GET /api/v1/sellers/orders/{id}";
 const PRODUCT: &str = "GET /api/products/{id}";
 
-async fn mirrored(orders: usize, products: usize) -> Rig {
+pub(crate) async fn mirrored(orders: usize, products: usize) -> Rig {
     let setup = Setup::on(Kind::Sqlite);
     let world = |setup: &mut Setup| (setup.world.orders, setup.world.products) = (orders, products);
     let mut rig = setup.with(world).start().await;
@@ -327,123 +327,5 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() 
     }
     let notes = format!("SELECT notes FROM orders WHERE order_number = '{number}'");
     rig.shown(&notes, |rows| rows == ["tarde"]).await;
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn an_ended_campaign_that_is_refused_is_asked_for_ever_more_rarely_and_over_when_it_was_read() {
-    let mut rig = mirrored(1, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    // It takes a listing between the last reading and its end.
-    let listing = rig.control().listings().active(&rig.key()).remove(0);
-    let joining = json!({"publication_ids": [listing["item_id"]]});
-    let eligible = format!("/campaigns/{campaign}/eligible-products");
-    rig.fault(&eligible, None, refused_with(404, "NOT_FOUND"));
-    rig.truth.post(&format!("/api/seller/discounts/campaigns/{campaign}/opt-in"), &joining).await;
-    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    rig.shown(&shown, |codes| codes == ["NOT_FOUND"]).await;
-    // It is read with each sweep until its end is known.
-    let ended = format!("SELECT status FROM campaigns WHERE id = '{campaign}'");
-    rig.shown(&ended, |status| status == ["cancelled"]).await;
-    let asked = rig.requests(&eligible).len();
-    rig.pass(OFTEN * 10).await;
-    assert_eq!(rig.requests(&eligible).len(), asked, "not with each sweep");
-    rig.control().faults().clear();
-    rig.shown(&shown, <[String]>::is_empty).await;
-    let enrolled =
-        format!("SELECT item_id FROM campaign_listings WHERE campaign_id = '{campaign}' AND enrolled");
-    assert_eq!(rig.ask(&enrolled).await, [listing["item_id"].as_str().unwrap()]);
-    let asked = rig.requests(&eligible).len();
-    rig.pass(OFTEN * 10).await;
-    assert_eq!(rig.requests(&eligible).len(), asked, "that was its last reading");
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn an_ended_campaign_that_is_itself_refused_stays_as_it_was_read_last_and_is_no_error() {
-    let mut rig = mirrored(1, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, refused_with(422, "VALIDATION_ERROR"));
-    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
-    let own = format!("/campaigns/{campaign}");
-    let asked = || rig.requests(&own).iter().filter(|entry| entry.path.ends_with(&own)).count();
-    rig.until("it is asked for", async || asked() > 0).await;
-    rig.pass(OFTEN).await;
-    let at_first = asked();
-    rig.pass(OFTEN * 10).await;
-    assert_eq!(asked(), at_first, "not with each sweep");
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    assert!(rig.ask(&shown).await.is_empty());
-    let live = format!("SELECT 'x' FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
-    assert_eq!(rig.ask(&live).await, ["x"]);
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn the_error_of_an_ended_campaign_that_a_proxy_denies_ends_with_the_next_sweep() {
-    let mut rig = mirrored(1, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    let mirrored = format!("SELECT status FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
-    rig.shown(&mirrored, |status| !status.is_empty()).await;
-    rig.fault(&format!("/campaigns/{campaign}"), None, Fault::Html(404));
-    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    rig.shown(&shown, |codes| !codes.is_empty()).await;
-    rig.pass(OFTEN * 60).await;
-    rig.control().faults().clear();
-    let own = format!("/campaigns/{campaign}");
-    let asked = || rig.requests(&own).iter().filter(|entry| entry.path.ends_with(&own)).count();
-    let denied = asked();
-    rig.shown(&shown, <[String]>::is_empty).await;
-    // One may have been on its way when the proxy came back.
-    assert!(asked() - denied <= 2, "asked for {} times", asked() - denied);
-    assert_eq!(rig.ask(&mirrored).await, ["cancelled"], "a proxy's 404 takes no campaign away");
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn the_error_of_an_ended_campaign_whose_failure_does_not_pass_ends_after_a_week() {
-    let mut rig = mirrored(1, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, Fault::Html(502));
-    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    rig.shown(&shown, |codes| !codes.is_empty()).await;
-    rig.leap(Duration::from_secs(7 * 24 * 3_600));
-    rig.shown(&shown, <[String]>::is_empty).await;
-    let own = format!("/campaigns/{campaign}");
-    let asked = || rig.requests(&own).iter().filter(|entry| entry.path.ends_with(&own)).count();
-    let before = asked();
-    rig.pass(OFTEN * 3).await;
-    assert_eq!(asked(), before, "nothing more is expected of it");
-    assert!(rig.ask(&shown).await.is_empty());
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn a_campaign_that_ended_long_ago_and_cannot_be_read_is_no_error() {
-    let mut rig = mirrored(1, 5).await;
-    let campaign = rig.control().campaigns().create(&NewCampaign::default()).unwrap();
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    let mirrored = format!("SELECT id FROM campaigns WHERE id = '{campaign}' AND gone_at IS NULL");
-    rig.shown(&mirrored, |ids| !ids.is_empty()).await;
-    rig.stop().await;
-    assert!(rig.control().campaigns().set_status(campaign, "cancelled"));
-    let ago = (rig.parts.clock.now() - chrono::TimeDelta::days(8)).format("%FT%T%.6fZ").to_string();
-    rig.tables.execute(&format!("UPDATE campaigns SET ends_at = '{ago}' WHERE id = '{campaign}'")).await;
-    rig.fault("GET /api/seller/discounts/campaigns/{id}", None, Fault::Html(502));
-    rig.kept_in_step(only(&[Sweep::Campaigns], OFTEN), false).await;
-    let own = format!("/campaigns/{campaign}");
-    let is_asked = || rig.requests(&own).iter().any(|entry| entry.path.ends_with(&own));
-    rig.until("it is asked for", async || is_asked()).await;
-    rig.pass(OFTEN * 3).await;
-    let shown = format!("SELECT code FROM v_errors WHERE entity = 'campaign' AND key = '{campaign}'");
-    assert!(rig.ask(&shown).await.is_empty());
-    assert_eq!(rig.ask(&mirrored).await.len(), 1, "it stays as it was read last");
     rig.stop().await;
 }
