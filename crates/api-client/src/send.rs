@@ -38,8 +38,6 @@ use crate::{
 
 /// The most memory that an announced length reserves at once.
 const USUAL_ANSWER: usize = 32 << 10;
-/// The most characters of an unreadable answer that are shown.
-const EXCERPT: usize = 200;
 /// The target of the spans that an exporter of traces takes; logs leave it out.
 pub const TRACE_TARGET: &str = "espelho_trace";
 
@@ -398,20 +396,14 @@ impl ApiRequest {
         }
     }
 
-    /// Returns the error for an unreadable answer. It shows the beginning of a proxy's page, but nothing of JSON,
-    /// which may hold a token or a buyer's name.
+    /// Returns the error for an unreadable answer. It shows nothing of the body, which may hold a token or a buyer's name.
     fn unreadable(&self, answer: &Answer, problem: &str) -> Error {
-        let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(EXCERPT * 4)]);
-        // Only text that starts like a page; anything else may be JSON in disguise.
-        let is_page = text.trim_start().starts_with('<') && self.authenticated;
-        let excerpt: String = if is_page { text.chars().take(EXCERPT).collect() } else { String::new() };
         Error::Unreadable {
             request: self.describe(),
             read: self.is_read(),
             status: answer.status,
             content_type: presentable(&answer.content_type),
             problem: presentable(problem),
-            excerpt: presentable(&excerpt),
         }
     }
 }

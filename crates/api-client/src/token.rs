@@ -31,6 +31,9 @@ const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
 /// The shortest wait between login attempts without a usable answer, after the first two.
 const LOGIN_RETRY: Duration = Duration::from_secs(7);
 
+/// A token whose stated life is shorter is used until it is refused: to renew it would take the whole login limit.
+const SHORTEST_LIFE: TimeDelta = TimeDelta::minutes(1);
+
 /// A stored token.
 #[derive(Clone, Debug)]
 pub struct TokenRecord {
@@ -348,11 +351,17 @@ impl TokenKeeper {
     fn is_due(&self, record: &TokenRecord) -> bool {
         let now = self.clock.now();
         let postponed = *self.renew_not_before.read() > now;
-        // A token with a shorter life than the document says is renewed at half its life, not at every request.
-        let half = (record.expires_at - record.obtained_at) / 2;
-        let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username).min(half) };
-        record.expires_at - margin <= now
+        let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username) };
+        renewed_at(record, margin).is_some_and(|at| at <= now)
     }
+}
+
+/// Returns when a token is renewed, at most so long before it expires; `None`: only when it is refused. A token with a
+/// shorter life than the document says is renewed at half its life, not at every request.
+fn renewed_at(record: &TokenRecord, margin: TimeDelta) -> Option<DateTime<Utc>> {
+    let life = record.expires_at - record.obtained_at;
+    let is_fleeting = life > TimeDelta::zero() && life < SHORTEST_LIFE;
+    (!is_fleeting).then(|| record.expires_at - margin.min(life / 2))
 }
 
 /// Returns the renewal margin: 24 to 48 hours before expiry (API document, "Authentication" 3), spread by the
@@ -384,4 +393,30 @@ fn same(a: &TokenRecord, b: &TokenRecord) -> bool {
 /// Returns the token's text, for the one caller that must write it: a [`TokenStore`].
 pub fn expose(token: &SecretString) -> &str {
     token.expose_secret()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // withstands: F086
+    #[test]
+    fn a_token_is_renewed_before_it_expires_and_one_that_hardly_lives_is_used_until_it_is_refused() {
+        let obtained_at = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
+        let day = 24 * 3_600;
+        for (life, margin, expected, why) in [
+            (30 * day, 36 * 3_600, Some(30 * day - 36 * 3_600), "the document's life"),
+            (30 * day, 0, Some(30 * day), "a renewal has failed"),
+            (day, 36 * 3_600, Some(day / 2), "a short life"),
+            (60, 36 * 3_600, Some(30), "the shortest life"),
+            (59, 36 * 3_600, None, "no life to go by"),
+            (1, 36 * 3_600, None, "five logins a minute would leave no time for calls"),
+            (-day, 36 * 3_600, Some(-day / 2), "somebody has ended it in the record"),
+        ] {
+            let expires_at = obtained_at + TimeDelta::seconds(life);
+            let record = TokenRecord { token: "sk_live_1".into(), expires_at, obtained_at };
+            let at = renewed_at(&record, TimeDelta::seconds(margin));
+            assert_eq!(at.map(|at| (at - obtained_at).num_seconds()), expected, "{why}");
+        }
+    }
 }

@@ -84,7 +84,7 @@ async fn a_write_that_is_refused_is_refused_for_good_and_says_which_error_of_the
     .await;
     let bench =
         bench(vec![refusal(r#"{"status":["Transição impossível de shipped para preparing"]}"#)]).await;
-    let words = moved(&bench).await.unwrap_err().to_string();
+    let words = moved(&bench).await.unwrap_err().text().to_string();
     assert!(words.contains("de shipped para preparing"), "{words}");
     check(r#"{"fiscal":["Emita a NF-e"]}"#, Documented::FiscalGate(vec!["Emita a NF-e".into()])).await;
     check(r#"{"data.reason":["curto"]}"#, Documented::InvalidFields).await;

@@ -39,7 +39,21 @@ pub(crate) struct Operator {
     digest: [u8; 32],
 }
 
-/// The file with the operators; it is read again at each login and each act, so that a change needs no restart.
+impl Operator {
+    /// Tells whether this is the same person with the same token.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name && self.digest == other.digest
+    }
+
+    /// Returns an operator with this token.
+    #[cfg(test)]
+    pub(crate) fn example(name: &str, role: Role, token: &str) -> Self {
+        Self { name: name.to_owned(), role, digest: digest(token) }
+    }
+}
+
+/// The file with the operators; it is read again at each login and with each request of a session, so that a change needs
+/// no restart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OperatorsFile(Option<Arc<Path>>);
 

@@ -1,5 +1,5 @@
-//! Standard output, written in one place: a reader that closes the pipe (`espelho errors | head`) ends the process
-//! quietly.
+//! Standard output and error, written in one place: a reader that closes the pipe (`espelho errors | head`) ends the
+//! process quietly, and one that closes that of the errors (`espelho check 2>&1 | true`) changes no exit code.
 
 use std::{
     fmt,
@@ -15,6 +15,22 @@ macro_rules! print {
 macro_rules! println {
     () => { $crate::output::write(format_args!("\n")) };
     ($($part:tt)*) => { $crate::output::write(format_args!("{}\n", format_args!($($part)*))) };
+}
+
+/// Prints to standard error as the standard library's macro does, without its panic.
+macro_rules! eprint {
+    ($($part:tt)*) => { $crate::output::write_error(format_args!($($part)*)) };
+}
+
+/// Prints a line in the same way.
+macro_rules! eprintln {
+    () => { $crate::output::write_error(format_args!("\n")) };
+    ($($part:tt)*) => { $crate::output::write_error(format_args!("{}\n", format_args!($($part)*))) };
+}
+
+/// Writes to standard error. Where nobody reads it, the exit code says enough.
+pub(crate) fn write_error(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().lock().write_fmt(text);
 }
 
 /// Writes to standard output. A reader that closes the pipe has read enough: that is the end, not a failure.

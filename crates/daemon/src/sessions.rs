@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::IpAddr, time::Duration};
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 
-use crate::operators::Role;
+use crate::operators::{Operator, Role};
 
 /// How long a session lasts.
 pub(crate) const LASTS: Duration = Duration::from_secs(12 * 3_600);
@@ -30,30 +30,37 @@ pub(crate) struct Session {
 /// All sessions, and who has tried wrong tokens.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<String, (Duration, Session)>>,
+    open: Mutex<HashMap<String, (Duration, Session, Operator)>>,
     attempts: Mutex<HashMap<IpAddr, (Duration, u32)>>,
 }
 
 impl Sessions {
     /// Opens a session; returns its secret name, which only the browser gets. `None` if the system gives no randomness.
-    pub(crate) fn open(&self, name: &str, role: Role, now: Duration) -> Option<String> {
+    pub(crate) fn open(&self, operator: &Operator, now: Duration) -> Option<String> {
         let (id, csrf) = (secret()?, secret()?);
         let mut open = self.open.lock();
-        open.retain(|_, (until, _)| now < *until);
+        open.retain(|_, (until, ..)| now < *until);
         if open.len() >= MOST
-            && let Some(oldest) = open.iter().min_by_key(|(_, (until, _))| *until).map(|(id, _)| id.clone())
+            && let Some(oldest) = open.iter().min_by_key(|(_, (until, ..))| *until).map(|(id, _)| id.clone())
         {
             open.remove(&oldest);
         }
-        open.insert(id.clone(), (now + LASTS, Session { name: name.to_owned(), role, csrf }));
+        let session = Session { name: operator.name.clone(), role: operator.role, csrf };
+        open.insert(id.clone(), (now + LASTS, session, operator.clone()));
         Some(id)
     }
 
-    /// Returns the session of this name, while it lasts.
-    pub(crate) fn find(&self, id: &str, now: Duration) -> Option<Session> {
-        let open = self.open.lock();
-        let (until, session) = open.get(id)?;
-        (now < *until).then(|| session.clone())
+    /// Returns the session of this name, while it lasts and the operators of now have its own: whoever was taken out of
+    /// the file, or has another token there, sees nothing more.
+    pub(crate) fn find(
+        &self,
+        id: &str,
+        now: Duration,
+        operators: impl FnOnce() -> Vec<Operator>,
+    ) -> Option<Session> {
+        let (until, session, operator) = self.open.lock().get(id)?.clone();
+        let is_open = now < until && operators().iter().any(|known| known.is_same(&operator));
+        is_open.then_some(session)
     }
 
     /// Ends a session.
@@ -97,28 +104,54 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(1_000);
 
+    fn operator(name: &str, role: Role, token: &str) -> Operator {
+        Operator::example(name, role, token)
+    }
+
     #[test]
     fn a_session_lasts_until_its_end_or_until_it_is_closed() {
         let sessions = Sessions::default();
-        let one = sessions.open("ana", Role::Operator, NOW).unwrap();
-        let two = sessions.open("ana", Role::Operator, NOW).unwrap();
+        let ana = operator("ana", Role::Operator, "a");
+        let one = sessions.open(&ana, NOW).unwrap();
+        let two = sessions.open(&ana, NOW).unwrap();
+        let find = |id: &str, now| sessions.find(id, now, || vec![ana.clone()]);
         assert!(one != two && one.len() == 64);
-        let session = sessions.find(&one, NOW).unwrap();
-        let other = sessions.find(&two, NOW).unwrap();
+        let session = find(&one, NOW).unwrap();
+        let other = find(&two, NOW).unwrap();
         assert!(session.made(&session.csrf) && !session.made(&other.csrf) && !session.made(""));
         sessions.close(&two);
-        assert!(sessions.find(&two, NOW).is_none() && sessions.find("", NOW).is_none());
-        assert!(sessions.find(&one, NOW + LASTS).is_none());
+        assert!(find(&two, NOW).is_none() && find("", NOW).is_none());
+        assert!(find(&one, NOW + LASTS).is_none());
+    }
+
+    #[test]
+    fn a_session_is_its_operators_while_the_file_has_the_operator_with_the_same_token() {
+        let sessions = Sessions::default();
+        let ana = operator("ana", Role::Viewer, "a");
+        let id = sessions.open(&ana, NOW).unwrap();
+        let rui = operator("rui", Role::Viewer, "r");
+        for (known, expected, why) in [
+            (vec![rui.clone(), ana.clone()], true, "nothing has changed"),
+            (vec![operator("ana", Role::Operator, "a")], true, "another role is asked for with each act"),
+            (vec![rui], false, "she was taken out"),
+            (vec![operator("ana", Role::Viewer, "b")], false, "her token is another"),
+            (vec![operator("bia", Role::Viewer, "a")], false, "her token is somebody else's now"),
+            (Vec::new(), false, "the file cannot be read"),
+        ] {
+            assert_eq!(sessions.find(&id, NOW, || known).is_some(), expected, "{why}");
+        }
     }
 
     #[test]
     fn sessions_are_bounded_and_the_oldest_goes() {
         let sessions = Sessions::default();
-        let first = sessions.open("ana", Role::Viewer, NOW).unwrap();
+        let [ana, rui] = ["ana", "rui"].map(|name| operator(name, Role::Viewer, name));
+        let first = sessions.open(&ana, NOW).unwrap();
         for _ in 0..MOST {
-            sessions.open("rui", Role::Viewer, NOW + Duration::from_secs(1)).unwrap();
+            sessions.open(&rui, NOW + Duration::from_secs(1)).unwrap();
         }
-        assert!(sessions.find(&first, NOW).is_none() && sessions.open.lock().len() == MOST);
+        assert!(sessions.find(&first, NOW, || vec![ana]).is_none());
+        assert_eq!(sessions.open.lock().len(), MOST);
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn lines(format: LogFormat, filter: LevelFilter) -> Box<dyn Layer<Registry> + Se
         LogFormat::Text => {
             let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
             let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
-            lines.with_ansi(is_terminal).with_filter(filter).boxed()
+            // It would say so on standard error, where a closed pipe is a panic.
+            lines.with_ansi(is_terminal).log_internal_errors(false).with_filter(filter).boxed()
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use rust_decimal::Decimal;
 
+use crate::{text, text::Text};
+
 /// Gives an amount at least two decimals, as people write money, without changing its value: `19.9` becomes `19.90`;
 /// `12.345` (a unit price with `price_scale` 3) is unchanged.
 pub fn with_cents(amount: Decimal) -> Decimal {
@@ -38,6 +40,47 @@ pub fn parse_decimal(text: &str) -> Option<Decimal> {
     };
     number.and_then(in_bounds)
 }
+
+/// Says why a text that [`parse_decimal`] does not read is no number for a field.
+pub fn unreadable(field: &str, written: &str) -> Text {
+    match oddity(written.trim()) {
+        Oddity::NoNumber => text!("value-not-number-but", field = field, value = written),
+        Oddity::TooLarge => text!("value-too-large", field = field, value = written),
+        Oddity::TooManyDecimals => text!("value-too-many-decimals", field = field, value = written),
+    }
+}
+
+/// What is odd about a text that is read as no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Oddity {
+    NoNumber,
+    TooLarge,
+    TooManyDecimals,
+}
+
+fn oddity(text: &str) -> Oddity {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_digits = |part: &str| part.bytes().all(|digit| digit.is_ascii_digit());
+    let power = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let is_number = is_digits(whole) && is_digits(decimals) && is_digits(power) && !power.is_empty();
+    if !is_number || has_lost_decimals(mantissa) || whole.len() + decimals.len() == 0 {
+        return Oddity::NoNumber;
+    }
+    let Some(leading) = whole.bytes().chain(decimals.bytes()).position(|digit| digit != b'0') else {
+        return Oddity::TooManyDecimals;
+    };
+    // The number of digits before its point, once it is written without an exponent.
+    let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { -FAR } else { FAR });
+    let before = (whole.len() as i64).saturating_sub(leading as i64).saturating_add(exponent);
+    if before > DIGITS { Oddity::TooLarge } else { Oddity::TooManyDecimals }
+}
+
+/// The digits before the point of a number that is below [`LARGEST`].
+const DIGITS: i64 = 15;
+/// Stands for an exponent that is no 64-bit number.
+const FAR: i64 = 1 << 62;
 
 /// Says whether no digit follows a point.
 fn has_lost_decimals(text: &str) -> bool {
@@ -85,6 +128,41 @@ mod tests {
         check("+1.5", "1.50");
         check(".5", "0.50");
         check("-.5", "-0.50");
+    }
+
+    #[test]
+    fn a_text_that_is_read_as_no_number_says_what_is_wrong_with_it() {
+        use Oddity::{NoNumber, TooLarge, TooManyDecimals};
+        let decimals = |first: &str, zeros: usize, last: &str| format!("{first}.{}{last}", "0".repeat(zeros));
+        for (written, expected) in [
+            (decimals("84", 28, "1"), TooManyDecimals),
+            (decimals("7", 45, ""), TooManyDecimals),
+            (decimals("-0", 70, "1"), TooManyDecimals),
+            ("1e-400".to_owned(), TooManyDecimals),
+            ("1e-99999999999999999999".to_owned(), TooManyDecimals),
+            ("1e308".to_owned(), TooLarge),
+            ("-1.5E+308".to_owned(), TooLarge),
+            ("1e99999999999999999999".to_owned(), TooLarge),
+            ("1e16".to_owned(), TooLarge),
+            ("9".repeat(40), TooLarge),
+            (decimals("10000000000000000", 1, "1"), TooLarge),
+            ("seven".to_owned(), NoNumber),
+            ("1,5".to_owned(), NoNumber),
+            ("1_000".to_owned(), NoNumber),
+            ("5.".to_owned(), NoNumber),
+            ("1.2.3".to_owned(), NoNumber),
+            ("1e".to_owned(), NoNumber),
+            ("e5".to_owned(), NoNumber),
+            (".".to_owned(), NoNumber),
+            ("--1".to_owned(), NoNumber),
+            ("NaN".to_owned(), NoNumber),
+            (String::new(), NoNumber),
+        ] {
+            assert_eq!(parse_decimal(&written), None, "{written}");
+            assert_eq!(oddity(&written), expected, "{written}");
+        }
+        let told = unreadable("price", "1e308").to_string();
+        assert!(told.starts_with("price is “1e308”") && told.contains("large"), "{told}");
     }
 
     #[test]

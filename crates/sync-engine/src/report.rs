@@ -95,7 +95,7 @@ impl Problem {
 
     /// Creates a problem without a library error.
     pub fn of(trouble: Trouble, code: &str, text: Text) -> Self {
-        Self { trouble, code: code.to_owned(), error: text.to_string(), text }
+        Self { trouble, code: code.to_owned(), error: text.without_quotes().to_string(), text }
     }
 
     /// Creates a problem from a text that exists already, in the reader's language.

@@ -7,6 +7,7 @@ use espelho_tests::{
     mirror::raw,
     sandbox,
     shop::{LOGIN, Order, PASSWORD},
+    truth::get,
     until,
 };
 use serde_json::{Value, json};
@@ -65,6 +66,49 @@ async fn neither_customers_nor_secrets_are_in_the_most_talkative_log() {
         assert!(!ended.stderr.contains(&secret), "{secret:?} is in the log");
     }
     assert!(ended.stderr.lines().count() > 10, "{ended}");
+}
+
+// withstands: F126, F133
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_whom_a_refusal_names_is_in_its_row_and_in_no_log_alarm_or_status() {
+    let named = ["Canária Ninguém", "529.982.247-25", "canaria.ninguem@example.com", "11912345678"];
+    let said = format!("{}: https://s.example/a?X-Amz-Signature=4f2b9c", named.join(", "));
+    let refusal = Reply::refusal(422, "VALIDATION_ERROR", &said, &json!({"notes": [said]}));
+    let shop =
+        Shop::with_rule(Order::many(1), move |call| call.path.ends_with("/notes").then(|| refusal.clone()))
+            .await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    let base = installation.write_main_with_known_port_and("[log]\nlevel = \"trace\"\n");
+    shop.join(&installation);
+    installation.resync(&[]).await.expect(0);
+    let mirror = installation.mirror().await;
+    mirror
+        .execute(
+            "INSERT INTO commands (store, kind, key, data) VALUES ('loja-1', 'order.notes', 'P00001', \
+             '{\"notes\": \"embrulhar\"}')",
+        )
+        .await;
+    let service = installation.start(&["run"]);
+    let told = "SELECT text || ' ' || next AS told FROM v_alarms WHERE code = 'failed'";
+    until("the alarm is told", async || !mirror.try_ask(told).await.is_empty()).await;
+    until("the status has it", async || get(&format!("{base}/status")).await.1.contains("VALIDATION_ERROR"))
+        .await;
+    let alarm = mirror.ask(told).await[0]["told"].clone();
+    assert!(alarm.contains("command 1: ") && alarm.contains("VALIDATION_ERROR"), "{alarm}");
+    let status = get(&format!("{base}/status")).await.1;
+    let row = mirror.ask("SELECT error AS said FROM commands").await[0]["said"].clone();
+    service.terminate().await;
+    let log = service.end().await.expect(0).stderr;
+    assert!(log.contains("command not completed") && log.contains("VALIDATION_ERROR"), "{log}");
+    for person in named {
+        assert!(row.contains(person), "whoever reads the row reads the marketplace's words: {row}");
+        for (place, text) in [("log", &log), ("status", &status), ("alarm", &alarm)] {
+            assert!(!text.contains(person), "{person} is in the {place}: {text}");
+        }
+    }
+    for text in [&row, &log, &status, &alarm] {
+        assert!(!text.contains("4f2b9c"), "the signature of an address: {text}");
+    }
 }
 
 // withstands: F126

@@ -217,5 +217,14 @@ async fn a_reader_that_goes_away_ends_a_command_quietly(kind: Kind) {
         let is_quiet = ended.status.success() || (arguments[0] == "status" && ended.status.code() == Some(3));
         assert!(is_quiet && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
+    // A mistake goes to standard error, and the exit code stays the one of the mistake.
+    for arguments in [&["check"][..], &["--resync"], &["check", "--nonsense"]] {
+        let mut command = erp.installation.command(arguments);
+        command.env("ESPELHO__LOG__LEVEL", "loud");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer).status().await.unwrap();
+        assert_eq!(ended.code(), Some(2), "{arguments:?}");
+    }
     erp.stop().await;
 }

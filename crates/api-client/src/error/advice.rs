@@ -20,10 +20,9 @@ impl Error {
             Self::AddressRefused { .. } => "address_refused".into(),
             Self::AddressExpired { .. } => "address_expired".into(),
             Self::FileRefused { status, .. } => format!("file_http_{status}"),
-            Self::Refused { status, refusal, .. } if refusal.message_code.is_empty() => {
-                format!("http_{status}")
+            Self::Refused { status, refusal, .. } => {
+                refusal.code().map_or_else(|| format!("http_{status}"), str::to_owned)
             }
-            Self::Refused { refusal, .. } => refusal.message_code.clone(),
             Self::LoginRefused { .. } => "login_refused".into(),
             Self::LoginFailed { source, .. } if matches!(**source, Self::Unreachable { .. }) => {
                 "unreachable".into()

@@ -212,7 +212,7 @@ mod tests {
             );
             let error = error(request, 422, &body);
             assert_eq!((error.kind(), error.class()), (Some(Documented::Unknown), crate::Class::Permanent));
-            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.text().to_string().contains(words), "{error}");
         }
     }
 

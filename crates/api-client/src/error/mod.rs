@@ -33,6 +33,9 @@ pub enum Class {
 pub type BoxedError = Box<dyn StdError + Send + Sync>;
 
 /// Why a call returned no usable answer.
+///
+/// `Display` is for logs: it has status and code, and nothing that the marketplace or a proxy put in words, because that
+/// may name a person. [`Error::text`] has the words, for the row and for whoever reads it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -70,10 +73,7 @@ pub enum Error {
         limit_mib: usize,
     },
     /// The answer is not JSON, or is cut off before its JSON ends.
-    #[error(
-        "{request}: answered {status} with {content_type} that cannot be read ({problem}){}",
-        shown(excerpt)
-    )]
+    #[error("{request}: answered {status} with {content_type} that cannot be read ({problem})")]
     Unreadable {
         /// The call.
         request: String,
@@ -85,8 +85,6 @@ pub enum Error {
         content_type: String,
         /// What is wrong with it.
         problem: String,
-        /// The beginning of the body.
-        excerpt: String,
     },
     /// The answer is complete JSON of a shape that the document does not describe.
     #[error("{request}: the answer is not what was asked for ({problem})")]
@@ -123,7 +121,7 @@ pub enum Error {
         status: u16,
     },
     /// The marketplace refused the call.
-    #[error("{request}: refused with {status}{}", refusal.in_words())]
+    #[error("{request}: refused with {status}{}", refusal.after_status())]
     Refused {
         /// The call.
         request: String,
@@ -137,7 +135,7 @@ pub enum Error {
         after: Option<Duration>,
     },
     /// The credential was not accepted.
-    #[error("login of {username:?} refused with {status}{}", refusal.in_words())]
+    #[error("login of {username:?} refused with {status}{}", refusal.after_status())]
     LoginRefused {
         /// The username of the credential.
         username: String,
@@ -323,11 +321,6 @@ impl Error {
     }
 }
 
-/// Formats the beginning of an answer, if there is one.
-fn shown(excerpt: &str) -> String {
-    if excerpt.is_empty() { String::new() } else { format!(": {excerpt:?}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,6 +347,36 @@ mod tests {
             assert_eq!(refused(status, true), expected_read, "read {status}");
             assert_eq!(refused(status, false), expected_write, "write {status}");
         }
+    }
+
+    // withstands: F133
+    #[test]
+    fn what_goes_into_a_log_has_the_code_of_a_refusal_and_none_of_its_words() {
+        let said = "cliente Can\u{e1}ria Ningu\u{e9}m, CPF 529.982.247-25";
+        let refusal = |code: &str| {
+            let body = serde_json::json!({"message_code": code, "description": said, "errors": {"notes": [said]},
+                "data": {"reason": said, "details": [said]}});
+            Box::new(Refusal::parse(body.to_string().as_bytes()))
+        };
+        for (code, expected, stable) in [
+            ("VALIDATION_ERROR", "PUT /x: refused with 422: VALIDATION_ERROR", "VALIDATION_ERROR"),
+            ("", "PUT /x: refused with 422", "http_422"),
+            (said, "PUT /x: refused with 422", "http_422"),
+            ("529.982.247-25", "PUT /x: refused with 422", "http_422"),
+        ] {
+            let (request, refusal) = ("PUT /x".to_owned(), refusal(code));
+            let error = Error::Refused { request, read: false, status: 422, refusal, after: None };
+            assert_eq!((error.to_string().as_str(), error.code().as_str()), (expected, stable));
+            assert!(error.text().to_string().contains(said), "the row has the words");
+            assert!(
+                !error.text().without_quotes().to_string().contains("529"),
+                "what leaves the machine has none"
+            );
+        }
+        let username = "loja@1".to_owned();
+        let login = Error::LoginRefused { username, status: 422, refusal: refusal("VALIDATION_ERROR") };
+        assert_eq!(login.to_string(), "login of \"loja@1\" refused with 422: VALIDATION_ERROR");
+        assert!(!login.text().without_quotes().to_string().contains("529"));
     }
 
     #[test]

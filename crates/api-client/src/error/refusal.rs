@@ -7,6 +7,9 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::words::presentable;
 
+/// The document's codes are shorter.
+const LONGEST_CODE: usize = 64;
+
 /// The error envelope of the document, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
@@ -84,17 +87,17 @@ impl Refusal {
         parts.join("; ")
     }
 
-    /// Returns the server's code and sentences, formatted to follow a status.
-    pub(crate) fn in_words(&self) -> String {
-        let mut words = String::new();
-        let parts = [&self.message_code, &self.description].into_iter().chain(&self.errors);
-        for part in parts.chain([&self.reason]).chain(&self.details) {
-            if !part.is_empty() {
-                words.push_str(if words.is_empty() { ": " } else { "; " });
-                words.push_str(part);
-            }
-        }
-        words
+    /// Returns the server's code, if it has the form of one. A sentence in its place may name a person.
+    pub(crate) fn code(&self) -> Option<&str> {
+        let in_code = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        let code = self.message_code.as_str();
+        let is_code = code.starts_with(|c: char| c.is_ascii_alphabetic()) && code.chars().all(in_code);
+        (is_code && code.len() <= LONGEST_CODE).then_some(code)
+    }
+
+    /// Returns the server's code, formatted to follow a status.
+    pub(super) fn after_status(&self) -> String {
+        self.code().map(|code| format!(": {code}")).unwrap_or_default()
     }
 }
 
@@ -148,11 +151,12 @@ mod tests {
     #[test]
     fn both_forms_of_errors_are_read_into_words() {
         let list = Refusal::parse(br#"{"success":false,"code":403,"message_code":"FORBIDDEN","description":"Sem permiss\u00e3o","data":[],"errors":["store_products_read"],"meta":[]}"#);
-        assert_eq!(list.in_words(), ": FORBIDDEN; Sem permissão; store_products_read");
+        assert_eq!(list.code(), Some("FORBIDDEN"));
+        assert_eq!(list.for_people(), "Sem permissão; store_products_read");
         let fields = Refusal::parse(br#"{"errors":{"limit":["muito alto","outro"]}}"#);
         assert_eq!(fields.errors, ["limit: muito alto", "limit: outro"]);
         assert!(fields.names("limit") && !fields.names("sort"));
-        assert_eq!(Refusal::parse(b"<html>").in_words(), "");
+        assert!(Refusal::parse(b"<html>").is_silent());
     }
 
     #[test]
@@ -160,8 +164,8 @@ mod tests {
         let refusal = Refusal::parse(
             br#"{"message_code":422,"message":"um","description":"outro","errors":{"sku":["repetido"]}}"#,
         );
-        assert_eq!(refusal.in_words(), ": 422; outro; sku: repetido");
-        assert_eq!(Refusal::parse(br#"{"message":"um","message_code":null}"#).in_words(), ": um");
+        assert_eq!((refusal.code(), refusal.for_people().as_str()), (None, "outro; sku: repetido"));
+        assert_eq!(Refusal::parse(br#"{"message":"um","message_code":null}"#).for_people(), "um");
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub(crate) fn presentable(words: &str) -> String {
             text.push(character);
         }
     }
-    for prefix in ["sk_live_", "whsec_", "Bearer "] {
+    // The last two belong to signed addresses: `X-Amz-Signature=`, `X-Goog-Signature=`, `&Signature=`.
+    for prefix in ["sk_live_", "whsec_", "Bearer ", "Signature=", "Security-Token="] {
         text = without_secret(&text, prefix);
     }
     text
@@ -27,7 +28,7 @@ fn without_secret(text: &str, prefix: &str) -> String {
     let mut clean = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let secret =
-            part.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.~+/=".contains(c))).unwrap_or(part.len());
+            part.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.~+/=%".contains(c))).unwrap_or(part.len());
         clean.push_str(prefix);
         clean.push_str(REDACTED);
         clean.push_str(&part[secret..]);
@@ -45,6 +46,10 @@ mod tests {
         let check = |words: &str, expected: &str| assert_eq!(presentable(words), expected);
         check("token sk_live_abc-123.x, dito", "token sk_live_[REDACTED], dito");
         check("\"whsec_9\"", "\"whsec_[REDACTED]\"");
+        check(
+            "https://s.test/a.pdf?X-Amz-Signature=4f%2B9&X-Amz-Security-Token=a/b=&x=1 expirou",
+            "https://s.test/a.pdf?X-Amz-Signature=[REDACTED]&X-Amz-Security-Token=[REDACTED]&x=1 expirou",
+        );
         check("linha\n\u{1b}[31mFALSO", "linha\\n\\u{1b}[31mFALSO");
         assert_eq!(presentable(&"á".repeat(10_000)).chars().count(), 500);
     }

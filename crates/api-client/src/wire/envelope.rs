@@ -39,8 +39,15 @@ impl BodyError {
 
 impl From<serde_json::Error> for BodyError {
     fn from(error: serde_json::Error) -> Self {
-        if error.is_data() { Self::Shape(error.to_string()) } else { Self::Broken(error) }
+        if error.is_data() { Self::Shape(without_value(&error.to_string())) } else { Self::Broken(error) }
     }
+}
+
+/// Returns what is wrong with a shape, without the value that stands there: `invalid type: string "Ana", expected a map`.
+fn without_value(problem: &str) -> String {
+    let Some((found, expected)) = problem.rsplit_once(", expected ") else { return problem.to_owned() };
+    let kind = found.split(['"', '`']).next().unwrap_or_default().trim_end();
+    format!("{kind}, expected {expected}")
 }
 
 /// The members of an answer to a write that can contradict its status.
@@ -148,6 +155,26 @@ mod tests {
         let problem = |error: BodyError| format!("{error:?}");
         let slowly = payload(body.as_bytes()).and_then(|payload| Ok((object(payload.get())?, payload.get())));
         [object_payload(body.as_bytes()).map(shown).map_err(problem), slowly.map(shown).map_err(problem)]
+    }
+
+    // withstands: F133
+    #[test]
+    fn what_is_wrong_with_a_shape_is_told_without_the_value_that_stands_there() {
+        for (problem, expected) in [
+            (
+                "invalid type: string \"Ana, expected Lima\", expected a map at line 1 column 9",
+                "invalid type: string, expected a map at line 1 column 9",
+            ),
+            (
+                "invalid type: integer `52998224725`, expected a string",
+                "invalid type: integer, expected a string",
+            ),
+            ("unknown variant `Ana`, expected `a` or `b`", "unknown variant, expected `a` or `b`"),
+            ("missing field `token`", "missing field `token`"),
+            ("asked for order 1, was given 2", "asked for order 1, was given 2"),
+        ] {
+            assert_eq!(without_value(problem), expected);
+        }
     }
 
     // withstands: F008

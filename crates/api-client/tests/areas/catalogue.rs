@@ -266,5 +266,5 @@ async fn a_draft_that_would_not_do_is_refused_and_not_tried_again() {
     let draft = ListingDraft::new(ListingTitle::new("title", "Caneca").unwrap());
     let error = bench.client.listings().simulate(&draft).await.unwrap_err();
     assert_eq!((error.class(), bench.forget()), (Class::Permanent, 1));
-    assert!(error.to_string().contains("Anúncio incompleto."), "{error}");
+    assert!(error.text().to_string().contains("Anúncio incompleto."), "{error}");
 }

@@ -117,7 +117,7 @@ async fn a_missing_ability_is_named() {
     bench.will_refuse(403, "FORBIDDEN", r#"["store_products_write"]"#);
     let error = bench.client.price_lists().enable(true).await.unwrap_err();
     assert_eq!(error.class(), Class::Permanent);
-    assert!(error.to_string().contains("store_products_write"), "{error}");
+    assert!(error.text().to_string().contains("store_products_write"), "{error}");
 }
 
 // proves: PAG-001, PAG-006, PAG-009, PAG-010, PAG-011, PAG-012

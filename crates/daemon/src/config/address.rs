@@ -51,6 +51,22 @@ pub(crate) fn check_address(name: &str, text: &str, environment: Environment) ->
     Ok(())
 }
 
+/// Checks the address of the marketplace: a host, and nothing of the API's own paths, which the client adds.
+pub(crate) fn check_base(text: &str, environment: Environment) -> Result<(), Text> {
+    check_address("base_url", text, environment)?;
+    let Ok(mut url) = Url::parse(text) else { return Ok(()) };
+    let before: Vec<&str> = url.path().split('/').take_while(|segment| *segment != "api").collect();
+    let is_whole = before.len() == url.path().split('/').count();
+    if is_whole && url.query().is_none() && url.fragment().is_none() {
+        return Ok(());
+    }
+    let path = before.join("/");
+    url.set_path(&path);
+    url.set_query(None);
+    url.set_fragment(None);
+    Err(text!("config-base-url", instead = url.as_str().trim_end_matches('/')))
+}
+
 /// Checks an address that the operator chose for messages: https, or this machine. No message quotes it: its path may be
 /// a secret.
 pub(super) fn check_outgoing(name: &str, text: &str) -> Result<(), Text> {

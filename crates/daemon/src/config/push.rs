@@ -102,7 +102,7 @@ impl Campaigns {
 }
 
 /// Returns a number exactly as the file has it.
-fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, Text)> {
+pub(super) fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, Text)> {
     let exact = Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
     exact.ok_or_else(|| (name, text!("config-number", field = name, value = value.to_string())))
 }

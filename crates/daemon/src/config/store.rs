@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 use super::{
     ConfigError, LabelsConfig, Secrets,
-    address::{Environment, check_address},
+    address::{Environment, check_base},
     file,
     labels::StoreLabels,
-    push::{Campaigns, Held, Push},
+    push::{Campaigns, Held, Push, number},
     secret,
     webhook::{Webhook, WebhookConfig},
 };
@@ -177,7 +177,7 @@ pub(super) fn load(
     let text = file::read(path)?;
     let file: StoreFile = file::parse(path, &text)?;
     let at = |name: &str, problem: Text| ConfigError { place: file::place_of(path, &text, name), problem };
-    check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
+    check_base(&file.base_url, file.environment).map_err(|e| at("base_url", e))?;
     let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path, secrets)).transpose();
     let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
     let labels = file.labels.check().map_err(|(name, problem)| at(name, problem))?;
@@ -205,6 +205,7 @@ pub(super) fn load(
         zero_max_percent: file.guards.zero_max_percent,
         listings_per_hour: file.guards.listings_per_hour,
     };
+    number("gone_max_percent", file.guards.gone_max_percent).map_err(|(name, problem)| at(name, problem))?;
     let inbox = file.push.inbox.clone();
     let push = file
         .push
@@ -330,6 +331,55 @@ mod tests {
         assert!(rate("sandbox", "1000000").is_ok());
         for bad in ["0", "-1", "12.5", "\"300\""] {
             assert!(rate("sandbox", bad).unwrap_err().starts_with("loja.toml:"), "{bad}");
+        }
+    }
+
+    // withstands: F118
+    #[test]
+    fn a_guard_that_is_no_number_is_refused_with_its_line() {
+        let guard = |name: &str, value: &str| {
+            load_text(&format!("{}[guards]\n{name} = {value}\n", store("sandbox", "http://127.0.0.1:1", "")))
+        };
+        for name in [
+            "gone_max_percent",
+            "zero_max_percent",
+            "price_max_fall_percent",
+            "price_max_rise_percent",
+            "price_floor",
+        ] {
+            for bad in ["nan", "inf", "-inf", "-1.0", "1e308"] {
+                let error = guard(name, bad).unwrap_err();
+                assert!(
+                    error.starts_with("loja.toml:8: ") && error.contains(name) && error.contains("0 or more"),
+                    "{error}"
+                );
+            }
+            assert!(guard(name, "0.0").is_ok() && guard(name, "12.5").is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_base_address_is_a_host_and_says_what_to_write_where_it_is_more() {
+        for (address, instead) in [
+            ("https://m.test", None),
+            ("https://m.test/", None),
+            ("https://m.test/shop", None),
+            ("https://m.test:8443", None),
+            ("https://m.test/api", Some("https://m.test")),
+            ("https://m.test/api/v1/sellers", Some("https://m.test")),
+            ("https://m.test/shop/api/", Some("https://m.test/shop")),
+            ("https://m.test?x=1", Some("https://m.test")),
+            ("https://m.test/shop#top", Some("https://m.test/shop")),
+        ] {
+            let loaded = load_text(&store("production", address, ""));
+            match instead {
+                None => assert!(loaded.is_ok(), "{address}"),
+                Some(instead) => {
+                    let error = loaded.unwrap_err();
+                    assert!(error.starts_with("loja.toml:2: base_url"), "{error}");
+                    assert!(error.ends_with(&format!("write \"{instead}\"")), "{error}");
+                }
+            }
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) async fn may_read(
 ) -> Response {
     let is_trusted = peer.ip().to_canonical().is_loopback() || !state.operators.is_configured();
     let is_open = is_open(request.method(), request.uri().path());
-    if is_trusted || is_open || has_session(&state, request.headers()) {
+    if is_trusted || is_open || state.session(request.headers()).is_some() {
         return next.run(request).await;
     }
     match request.uri().path() {
@@ -81,11 +81,6 @@ fn is_open(method: &Method, path: &str) -> bool {
 fn login_before(page: &Uri) -> String {
     let page = page.path_and_query().map_or("/", |page| page.as_str());
     format!("/entrar?next={}", utf8_percent_encode(page, NON_ALPHANUMERIC))
-}
-
-fn has_session(state: &State, headers: &HeaderMap) -> bool {
-    let id = super::pages::session_id(headers);
-    id.and_then(|id| state.sessions.find(&id, state.clock.monotonic())).is_some()
 }
 
 /// Tells whether a form came from a page of the address that it is sent to.

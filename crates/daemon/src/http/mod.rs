@@ -25,7 +25,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use axum::{
     Router,
     extract::State as Extract,
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     middleware::{Next, from_fn, from_fn_with_state},
     response::IntoResponse,
     routing::{get, post},
@@ -44,7 +44,7 @@ use crate::{
     health::Health,
     operators::OperatorsFile,
     panics,
-    sessions::Sessions,
+    sessions::{Session, Sessions},
     status::{Live, ShownStores},
     store_metrics::StoreMetrics,
     watchdog,
@@ -107,6 +107,12 @@ impl State {
 }
 
 impl State {
+    /// Returns the session that a request names, of an operator whom the file has with the same token.
+    fn session(&self, headers: &HeaderMap) -> Option<Session> {
+        let id = pages::session_id(headers)?;
+        self.sessions.find(&id, self.clock.monotonic(), || self.operators.read())
+    }
+
     /// Returns the stores that are shown.
     fn shown_stores(&self) -> Vec<StoreKey> {
         self.snapshots.shown.get().iter().map(|shown| shown.key.clone()).collect()
@@ -119,10 +125,6 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
     // Counts a large mirror before the first page asks for it.
     tokio::spawn(async move { snapshots.snapshot(None, snapshots.locale).await });
     let ours = Router::new()
-        .route("/resync", post(resync::resync).layer(from_fn(guard::from_this_machine)))
-        .route("/audit", post(resync::audit).layer(from_fn(guard::from_this_machine)))
-        .route("/examine", post(resync::examine).layer(from_fn(guard::from_this_machine)))
-        .route("/status", get(status::json))
         .route("/", get(pages::overview))
         .route("/lojas/{key}", get(pages::store))
         .route("/pedidos", get(pages::orders))
@@ -135,6 +137,11 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .route("/busca", get(pages::search))
         .route("/acoes", get(pages::acts))
         .route("/acao", get(pages::ask).merge(post(pages::act).layer(from_fn(guard::from_our_page))))
+        .layer(from_fn_with_state(state.clone(), pages::refuse_nul))
+        .route("/resync", post(resync::resync).layer(from_fn(guard::from_this_machine)))
+        .route("/audit", post(resync::audit).layer(from_fn(guard::from_this_machine)))
+        .route("/examine", post(resync::examine).layer(from_fn(guard::from_this_machine)))
+        .route("/status", get(status::json))
         .layer(from_fn_with_state(state.clone(), guard::may_read))
         .route(
             "/entrar",

@@ -31,7 +31,7 @@ pub(crate) use listing::{Filter, ROWS, deliveries, errors, found, only_answer, o
 pub(crate) use overview::{Overview, bounds, end_of_day, overview, unknown_store};
 pub(crate) use reading::unread;
 pub(crate) use record::{RowName, acts, shown_rows};
-pub(crate) use story::{Story, no_such_page, story, unavailable, unknown_thing, which_store};
+pub(crate) use story::{Story, no_such_page, story, unavailable, unknown_thing, which_store, with_nul};
 
 use askama::Template;
 

@@ -247,6 +247,13 @@ pub(crate) fn no_such_page(reader: &Reader) -> Page {
     not_found(&text!("page-not-found"), &text!("page-not-found-next"), links, reader)
 }
 
+/// Renders the answer to an address with the character NUL.
+pub(crate) fn with_nul(reader: &Reader) -> Page {
+    let words = Words(reader.locale);
+    let links = vec![(words.say(&text!("page-menu-now")), "/".to_owned())];
+    not_found(&text!("page-nul"), &text!("page-nul-next"), links, reader)
+}
+
 /// Renders the page that is shown while the database does not answer.
 pub(crate) fn unavailable(reader: &Reader) -> Page {
     let words = Words(reader.locale);

@@ -158,6 +158,23 @@ impl Text {
         self.next(Locale::default()).is_some()
     }
 
+    /// Returns the message without the words of others: an argument called `words`, in which the marketplace may name a
+    /// person. Logs and messages to people get this one; rows and what explains them keep the words.
+    #[must_use]
+    pub fn without_quotes(&self) -> Self {
+        let quiet = |(name, arg): (&Cow<'static, str>, &Arg)| {
+            let arg = match arg {
+                Arg::Word(_) if name == "words" => Arg::Word("none".to_owned()),
+                Arg::Text(text) => Arg::Text(Box::new(text.without_quotes())),
+                Arg::Next(text) => Arg::Next(Box::new(text.without_quotes())),
+                Arg::List(texts) => Arg::List(texts.iter().map(Self::without_quotes).collect()),
+                other => other.clone(),
+            };
+            (name.clone(), arg)
+        };
+        Self { id: self.id.clone(), args: self.args.iter().map(quiet).collect() }
+    }
+
     /// Returns the sentence. An identifier that the catalogue lacks is shown unchanged.
     pub fn message(&self, locale: Locale) -> String {
         catalogue::render(&self.id, None, &self.args, locale).unwrap_or_else(|| self.id.clone().into_owned())

@@ -161,6 +161,8 @@ word-deadline-ship-by = dispatch
 word-deadline-invoice-by = invoice
 
 # Words of a row that was written before words had codes, or that the marketplace said.
+# A row of which no foreign words leave the machine.
+alarm-row = { $row }: { $words }
 raw = { $error }
     .next = { $hint }
 alarm-fiscal-gate = { $count } orders of { $store } wait for an invoice (NF-e) or content declaration; a usual day brings { $usual } orders.

@@ -60,6 +60,7 @@ config-address = { $field } "{ $address }" is not an address (“{ $problem }”
 config-address-https = { $field } "{ $address }" must begin with https://
 config-address-production = { $field } "{ $address }" must begin with https:// in production; only environment = "sandbox" may use http://
 config-address-loopback = { $field } "{ $address }" is an address of this machine, which production refuses; use environment = "sandbox"
+config-base-url = base_url is the host of the marketplace alone, without a path of the API, "?" or "#"; write "{ $instead }"
 config-rate-least = limits.requests_per_minute must be at least 1
 config-rate-most = limits.requests_per_minute is { $rate }, and the marketplace allows { $most }; write a number from 1 to { $most }
 config-type-text = text in quotes

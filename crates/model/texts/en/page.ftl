@@ -162,6 +162,8 @@ page-unknown-thing-next = Check the number and the store; the search looks in al
 page-several-stores = Order { $number } exists in more than one store.
 page-several-stores-next = Choose the store:
 page-not-found-next = This address leads nowhere. Begin at:
+page-nul = The address has a character that no record has (%00).
+page-nul-next = Type the name again, without what was copied around it.
 page-unavailable = The database does not answer now.
 page-unavailable-next = Try again in a few seconds; the first page says what is wrong.
 

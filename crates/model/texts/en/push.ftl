@@ -92,7 +92,10 @@ push-too-late-to-cancel-from = Too late: the order is “{ $current }” already
     .next = Ask the marketplace to cancel it, in the portal.
 push-waiting-invoice = Waits for the invoice (NF-e) or the content declaration.
     .next = Issue it: when it shows, the mirror goes on by itself.
-push-waiting-invoice-as-said = Waits for the invoice (NF-e) or the content declaration. The marketplace says: “{ $words }”
+push-waiting-invoice-as-said = { $words ->
+        [none] Waits for the invoice (NF-e) or the content declaration.
+       *[other] Waits for the invoice (NF-e) or the content declaration. The marketplace says: “{ $words }”
+    }
     .next = Issue it: when it shows, the mirror goes on by itself.
 push-automatic = After the pick-up the marketplace marks the order as delivered by itself.
     .next = Nothing to do.

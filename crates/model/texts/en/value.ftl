@@ -22,6 +22,8 @@ value-doubled-field = the field “{ $field }” is there twice
     .next = write each field once; nothing was written
 value-not-number = { $field } is not a number
 value-not-number-but = { $field } is “{ $value }”, which is not a number
+value-too-large = { $field } is “{ $value }”, which is larger than any amount or quantity
+value-too-many-decimals = { $field } is “{ $value }”, which has more decimals than can be kept exactly
 value-not-text = { $field } is not a text
 value-not-boolean = { $field } is neither true nor false
 value-decimals = { $field } is { $value }, with more than { $most } decimals
@@ -41,7 +43,6 @@ value-listing = the listing has not the expected shape (“{ $problem }”)
 value-file-unreadable = the file { $path } cannot be read (“{ $problem }”)
 value-no-file = { $path } is no file
 value-file-too-large = { $path } has { $bytes } bytes, and the marketplace takes 2 MB
-value-tier-garbled = tier { $tier }: price or discount_percent is not a number
 value-tier-package = tier { $tier }: all four package measures, or none
 value-tier-negative = tier { $tier }: a price is never below 0
 

@@ -161,6 +161,8 @@ word-deadline-ship-by = despacho
 word-deadline-invoice-by = nota fiscal
 
 # Palavras de uma linha escrita antes que as palavras tivessem códigos, ou que o marketplace disse.
+# A row of which no foreign words leave the machine.
+alarm-row = { $row }: { $words }
 raw = { $error }
     .next = { $hint }
 alarm-fiscal-gate = { $count } pedidos de { $store } esperam NF-e ou declaração de conteúdo; um dia normal traz { $usual } pedidos.

@@ -60,6 +60,7 @@ config-address = { $field } "{ $address }" não é um endereço (“{ $problem }
 config-address-https = { $field } "{ $address }" deve começar com https://
 config-address-production = { $field } "{ $address }" deve começar com https:// em produção; só environment = "sandbox" pode usar http://
 config-address-loopback = { $field } "{ $address }" é um endereço desta máquina, que produção recusa; use environment = "sandbox"
+config-base-url = base_url é só o endereço do marketplace, sem caminho da API, "?" ou "#"; escreva "{ $instead }"
 config-rate-least = limits.requests_per_minute deve ser pelo menos 1
 config-rate-most = limits.requests_per_minute é { $rate }, e o marketplace permite { $most }; escreva um número de 1 a { $most }
 config-type-text = um texto entre aspas

@@ -165,6 +165,8 @@ page-unknown-thing-next = Confira o número e a loja; a busca procura em todas.
 page-several-stores = O pedido { $number } existe em mais de uma loja.
 page-several-stores-next = Escolha a loja:
 page-not-found-next = Este endereço não leva a nada. Comece por:
+page-nul = O endereço tem um caractere que nenhum registro tem (%00).
+page-nul-next = Digite o nome de novo, sem o que foi copiado ao redor dele.
 page-unavailable = O banco de dados não responde agora.
 page-unavailable-next = Tente de novo em alguns segundos; a primeira página diz o que há.
 

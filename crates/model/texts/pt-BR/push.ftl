@@ -92,7 +92,10 @@ push-too-late-to-cancel-from = Tarde demais: o pedido já está em “{ $current
     .next = Peça o cancelamento ao marketplace pelo portal.
 push-waiting-invoice = Espera a NF-e ou a declaração de conteúdo.
     .next = Emita a nota: quando ela aparecer, o espelho continua sozinho.
-push-waiting-invoice-as-said = Espera a NF-e ou a declaração de conteúdo. O marketplace diz: “{ $words }”
+push-waiting-invoice-as-said = { $words ->
+        [none] Espera a NF-e ou a declaração de conteúdo.
+       *[other] Espera a NF-e ou a declaração de conteúdo. O marketplace diz: “{ $words }”
+    }
     .next = Emita a nota: quando ela aparecer, o espelho continua sozinho.
 push-automatic = Depois da retirada, o marketplace marca o pedido como entregue sozinho.
     .next = Nada a fazer.

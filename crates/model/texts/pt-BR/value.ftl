@@ -22,6 +22,8 @@ value-doubled-field = o campo “{ $field }” aparece duas vezes
     .next = escreva cada campo uma só vez; nada foi gravado
 value-not-number = { $field } não é um número
 value-not-number-but = { $field } é “{ $value }”, que não é um número
+value-too-large = { $field } é “{ $value }”, maior que qualquer valor ou quantidade
+value-too-many-decimals = { $field } é “{ $value }”, com mais casas decimais do que se pode guardar com exatidão
 value-not-text = { $field } não é um texto
 value-not-boolean = { $field } não é true nem false
 value-decimals = { $field } é { $value }, com mais de { $most } casas decimais
@@ -41,7 +43,6 @@ value-listing = o anúncio não está na forma esperada (“{ $problem }”)
 value-file-unreadable = o arquivo { $path } não pode ser lido (“{ $problem }”)
 value-no-file = { $path } não é um arquivo
 value-file-too-large = { $path } tem { $bytes } bytes, e o marketplace aceita 2 MB
-value-tier-garbled = faixa { $tier }: price ou discount_percent não é um número
 value-tier-package = faixa { $tier }: informe as quatro medidas da embalagem, ou nenhuma
 value-tier-negative = faixa { $tier }: um preço nunca é menor que 0
 

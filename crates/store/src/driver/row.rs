@@ -73,6 +73,15 @@ impl Row {
         }
     }
 
+    /// The bytes of a text that another program wrote, where SQLite has something else than UTF-8 in its place.
+    pub(crate) fn foreign_bytes(&self, column: impl Column) -> Result<Option<Vec<u8>>, Error> {
+        let at = column.position(self)?;
+        match (self.optional_text(at), self) {
+            (Err(error), Self::Sqlite(row)) => row.try_get::<Option<Vec<u8>>, _>(at).map_err(|_| error),
+            (text, _) => text.map(|_| None),
+        }
+    }
+
     /// An amount or quantity that the statement casts to text, exact up to 15 significant digits; `None` if the text
     /// is not a number.
     pub(crate) fn optional_decimal(&self, column: impl Column) -> Result<Option<Decimal>, Error> {

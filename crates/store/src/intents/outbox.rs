@@ -29,13 +29,16 @@ impl Intents<'_> {
     /// When the database does not answer, or the ERP has the table locked.
     pub async fn wanting_stores(self, table: IntentKind) -> Result<Vec<StoreKey>, Error> {
         let names = self.wanting_names(table).await?;
-        Ok(names.iter().filter_map(|key| StoreKey::new(key).ok()).collect())
+        Ok(names.iter().filter_map(|(key, _)| StoreKey::new(key).ok()).collect())
     }
 
-    /// The same, as the ERP wrote the names.
-    pub(crate) async fn wanting_names(self, table: IntentKind) -> Result<Vec<String>, Error> {
+    /// The same, as the ERP wrote the names; with their bytes where they are no text.
+    pub(crate) async fn wanting_names(
+        self,
+        table: IntentKind,
+    ) -> Result<Vec<(String, Option<Vec<u8>>)>, Error> {
         let rows =
             self.database.fetch_erp("look for what is wanted", WANTING[table as usize], Vec::new()).await?;
-        rows.iter().map(|row| row.foreign_text("store")).collect()
+        rows.iter().map(|row| Ok((row.foreign_text("store")?, row.foreign_bytes("store")?))).collect()
     }
 }

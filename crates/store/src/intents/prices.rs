@@ -97,10 +97,11 @@ impl TierIntent {
         self.discount_percent.as_deref().and_then(exact)
     }
 
-    /// Whether one of its values is not a number.
-    pub fn is_garbled(&self) -> bool {
-        let garbled = |text: &Option<String>| text.as_deref().is_some_and(|text| exact(text).is_none());
-        garbled(&self.price) || garbled(&self.discount_percent)
+    /// Returns the first of its values that cannot be read as a number: its field, and what the ERP wrote.
+    pub fn garbled(&self) -> Option<(&'static str, &str)> {
+        let written = [("price", &self.price), ("discount_percent", &self.discount_percent)];
+        let mut written = written.into_iter().filter_map(|(field, text)| Some((field, text.as_deref()?)));
+        written.find(|(_, text)| exact(text).is_none())
     }
 
     /// Whether it is open.

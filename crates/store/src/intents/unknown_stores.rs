@@ -24,6 +24,18 @@ pub(crate) const FAIL: [&str; 3] = [
         = $4, \
      done_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
 ];
+/// The same on SQLite for a name that is bytes, or no UTF-8: it equals no text.
+const FAIL_BYTES: [&str; 3] = [
+    "UPDATE erp_stock SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, \
+        updated_at = $4 \
+     WHERE CAST(store AS BLOB) = $5 AND state = 'new'",
+    "UPDATE erp_prices SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, \
+        updated_at = $4 \
+     WHERE CAST(store AS BLOB) = $5 AND state = 'new'",
+    "UPDATE commands SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at \
+        = $4, \
+     done_at = $4 WHERE CAST(store AS BLOB) = $5 AND state = 'new'",
+];
 /// Uses the partial indexes, which contain only such rows.
 pub(crate) const ANSWERED: [&str; 3] = [
     "SELECT DISTINCT store FROM erp_stock WHERE error_code = 'unknown_store' AND state = 'failed'",
@@ -85,23 +97,22 @@ impl Intents<'_> {
     ) -> Result<Vec<String>, Error> {
         let is_known = |name: &String| StoreKey::new(name).is_ok_and(|key| known.contains(&key));
         let mut unknown = self.wanting_names(table).await?;
-        unknown.retain(|name| !is_known(name));
+        unknown.retain(|(name, _)| !is_known(name));
         if !unknown.is_empty() {
             let elsewhere = self.stores_elsewhere().await?;
-            unknown.retain(|name| !elsewhere.contains(name));
+            unknown.retain(|(name, _)| !elsewhere.contains(name));
         }
-        for name in &unknown {
+        for (name, bytes) in &unknown {
             let RowWords { error, hint, message } = say(name);
-            let values: Vec<Value> = vec![
-                error.into(),
-                hint.into(),
-                message.into(),
-                self.clock.now().into(),
-                name.as_str().into(),
-            ];
-            self.write("answer rows of an unknown store", FAIL[table as usize], values).await?;
+            let (sql, written): ([&str; 3], Value) = match bytes {
+                Some(bytes) => (FAIL_BYTES, bytes.clone().into()),
+                None => (FAIL, name.as_str().into()),
+            };
+            let values: Vec<Value> =
+                vec![error.into(), hint.into(), message.into(), self.clock.now().into(), written];
+            self.write("answer rows of an unknown store", sql[table as usize], values).await?;
         }
-        Ok(unknown)
+        Ok(unknown.into_iter().map(|(name, _)| name).collect())
     }
 
     /// Reopens the rows that failed before their store was configured.

@@ -268,6 +268,7 @@ conformance! {
         old_runs_and_commands_go_except_what_later_work_relies_on;
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
+        a_row_whose_store_is_no_text_is_answered_once_and_seen,
         a_store_that_another_works_on_is_not_unknown,
         a_row_returns_when_its_store_is_configured,
         an_order_that_the_erp_took_for_a_store_that_was_never_here_is_in_trouble;

@@ -224,7 +224,7 @@ impl Fault {
             Self::Api(error) => with_causes(error),
             Self::Store(error) => with_causes(error),
             Self::NotALabel { problem, .. } => format!("{}: {problem}", self.text()),
-            other => other.text().to_string(),
+            other => other.text().without_quotes().to_string(),
         }
     }
 }

@@ -150,7 +150,6 @@ mod tests {
             status,
             content_type: "text/html".to_owned(),
             problem: "a page".to_owned(),
-            excerpt: String::new(),
         }
     }
 

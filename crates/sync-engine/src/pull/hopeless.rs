@@ -43,8 +43,8 @@ mod tests {
     }
 
     fn unreadable(status: u16) -> ApiError {
-        let (content_type, problem, excerpt) = ("text/html".into(), "no JSON".into(), String::new());
-        ApiError::Unreadable { request: "GET /x".into(), read: true, status, content_type, problem, excerpt }
+        let (content_type, problem) = ("text/html".into(), "no JSON".into());
+        ApiError::Unreadable { request: "GET /x".into(), read: true, status, content_type, problem }
     }
 
     #[test]

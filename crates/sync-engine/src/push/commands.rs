@@ -73,7 +73,7 @@ impl<'c> CommandHandlers<'c> {
             self.services.labels.end(command.id);
         }
         if let Verdict::Failed(message) | Verdict::Doubtful(message) | Verdict::Held(message) = &verdict {
-            let (code, error) = (&message.code, &message.text);
+            let (code, error) = (&message.code, message.text.without_quotes());
             tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "command not completed");
         }
         Ok(verdict.retry_after().unwrap_or_default())

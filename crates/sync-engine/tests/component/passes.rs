@@ -461,7 +461,7 @@ async fn a_listing_that_refuses_every_request_ends_the_pass_with_its_words() {
     let report = rig.pass_of(Resource::Orders).await;
     assert_eq!((report.state, report.pages, report.counts.changed), (RunState::Failed, 0, 0));
     let problem = report.problem.unwrap();
-    assert!(problem.error.contains("Campos inválidos."), "{}", problem.error);
+    assert!(problem.text.to_string().contains("Campos inválidos."), "{}", problem.text);
     let report = rig.pass_of(Resource::Orders).await;
     assert_eq!((report.state, rig.live("orders").await), (RunState::Complete, 30));
 }

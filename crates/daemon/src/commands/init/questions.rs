@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::super::prompt;
 use crate::{
     cli::InitArgs,
-    config::{Environment, check_address, environment_of, first_readable},
+    config::{Environment, check_address, check_base, environment_of, first_readable},
     terminal::shown,
 };
 
@@ -46,7 +46,7 @@ pub(super) fn answers(
         return Err(text!("init-options-missing", options = missing.join(" ")));
     }
     let base_url = ask.until_right(&text!("init-base-url"), arguments.base_url.as_deref(), None, |url| {
-        check_address("base_url", url, environment_of(url))
+        check_base(url, environment_of(url))
     })?;
     let environment = environment_of(&base_url);
     let username = ask.until_right(&text!("init-username"), arguments.username.as_deref(), None, username)?;

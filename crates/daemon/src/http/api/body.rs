@@ -3,7 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use espelho_model::{
-    StoreKey, doubled_names::doubled_name, money::parse_decimal, push::CommandKind, text, text::Text,
+    StoreKey,
+    doubled_names::doubled_name,
+    money::{parse_decimal, unreadable},
+    push::CommandKind,
+    text,
+    text::Text,
 };
 use espelho_store::{Batch, DesiredPrice, DesiredStock, NewCommand, TakenOrder};
 use rust_decimal::Decimal;
@@ -241,7 +246,7 @@ impl<'a> Fields<'a> {
         } else {
             sent.to_owned()
         };
-        let not = || text!("value-not-number-but", field = column, value = query::shown(&text));
+        let not = || unreadable(column, &query::shown(&text));
         parse_decimal(&text).map(Some).ok_or_else(|| bad(column, "invalid_data", not()))
     }
 

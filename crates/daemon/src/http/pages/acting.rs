@@ -48,6 +48,9 @@ pub(in super::super) async fn act(
     reader: Reader,
     body: String,
 ) -> Result<Response, Response> {
+    if body.contains(super::NUL) {
+        return Err(super::nul(&reader, &headers));
+    }
     let asked = asked_by(&body);
     // A login leads back to the question, and only its answer does something.
     let question = page::question_address(&asked);
@@ -174,7 +177,7 @@ pub(in super::super) async fn login(
         tracing::warn!(%peer, "a login on the page with an unknown token");
         return wrong(StatusCode::UNAUTHORIZED, &text!("page-login-wrong"));
     };
-    let Some(id) = state.sessions.open(&operator.name, operator.role, now) else {
+    let Some(id) = state.sessions.open(operator, now) else {
         return wrong(StatusCode::SERVICE_UNAVAILABLE, &text!("page-unavailable-next"));
     };
     tracing::info!(operator = operator.name, %peer, "an operator logged in on the page");

@@ -6,8 +6,9 @@ mod overview;
 mod story;
 
 use axum::{
-    extract::{FromRequestParts, Path},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    extract::{FromRequestParts, Path, Request},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header, request::Parts},
+    middleware::Next,
     response::{Html, IntoResponse, Response},
 };
 use espelho_model::text::Locale;
@@ -24,6 +25,8 @@ pub(super) use story::{label, order, story};
 /// Allows the page's own style and script, icons within the page, and nothing from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/// The character NUL in an address or a form.
+const NUL: &str = "%00";
 /// A file whose name changes with its contents.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
@@ -39,8 +42,7 @@ impl FromRequestParts<State> for Reader {
             locale,
             path,
             is_paused: value("pause").is_some(),
-            session: session_id(&parts.headers)
-                .and_then(|id| state.sessions.find(&id, state.clock.monotonic())),
+            session: state.session(&parts.headers),
             can_log_in: state.operators.is_configured(),
         })
     }
@@ -59,6 +61,23 @@ fn query_value(query: &str, name: &str) -> Option<String> {
     let (_, value) = pairs.into_iter().find(|(known, _)| *known == name)?;
     let value = value.replace('+', " ");
     Some(percent_encoding::percent_decode_str(&value).decode_utf8_lossy().into_owned())
+}
+
+/// Refuses an address with the character NUL: PostgreSQL keeps none in a text, so nothing has such a name.
+pub(super) async fn refuse_nul(headers: HeaderMap, reader: Reader, request: Request, next: Next) -> Response {
+    match has_nul(request.uri()) {
+        true => nul(&reader, &headers),
+        false => next.run(request).await,
+    }
+}
+
+/// Answers a request with the character NUL.
+fn nul(reader: &Reader, headers: &HeaderMap) -> Response {
+    answer(StatusCode::BAD_REQUEST, page::with_nul(reader), headers)
+}
+
+fn has_nul(address: &Uri) -> bool {
+    address.path_and_query().is_some_and(|address| address.as_str().contains(NUL))
 }
 
 /// `GET /assets/NAME`.
@@ -136,6 +155,20 @@ mod tests {
             ("", "q", None),
         ] {
             assert_eq!(query_value(query, name).as_deref(), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_a_nul_is_found_in_its_path_and_in_its_query() {
+        for (address, expected) in [
+            ("/busca?q=%00", true),
+            ("/erros?store=a&causa=x%00y", true),
+            ("/pedidos/%00", true),
+            ("/busca?q=%2500", false),
+            ("/busca?q=00", false),
+            ("/", false),
+        ] {
+            assert_eq!(has_nul(&address.parse().unwrap()), expected, "{address}");
         }
     }
 

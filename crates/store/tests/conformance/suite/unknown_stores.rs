@@ -53,6 +53,30 @@ pub(crate) async fn a_row_of_a_store_that_nobody_has_is_answered(world: &World) 
     assert_eq!(answers(world, &[minha_loja()]).await, ["MINHA LOJA"]);
 }
 
+pub(crate) async fn a_row_whose_store_is_no_text_is_answered_once_and_seen(world: &World) {
+    // PostgreSQL accepts text only, and no other encoding of it.
+    for store in world.tables.either(vec!["x'ff'", "x'6c6f6a61'", "CAST(x'61ff' AS TEXT)"], vec![]) {
+        for sql in [
+            format!(
+                "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ({store}, 'A', '1', 1)"
+            ),
+            format!("INSERT INTO erp_prices (store, sku, price) VALUES ({store}, 'A', 1)"),
+            format!("INSERT INTO commands (store, kind, key) VALUES ({store}, 'order.notes', 'N-1')"),
+        ] {
+            assert_eq!(world.tables.execute(&sql).await, 1);
+        }
+        assert_eq!(answers(world, &[minha_loja()]).await.len(), 1, "{store}");
+        assert_eq!(answers(world, &[minha_loja()]).await, Vec::<String>::new(), "{store} is answered once");
+    }
+    let states = "SELECT state || ' ' || error_code FROM (SELECT state, error_code FROM erp_stock UNION ALL \
+        SELECT state, error_code FROM erp_prices UNION ALL SELECT state, error_code FROM commands) AS rows_of_all";
+    let rows = world.tables.list(states).await;
+    assert_eq!(rows, world.tables.either(vec!["failed unknown_store"; 9], vec![]));
+    let troubled = world.store.overview().rows_in_trouble().await.unwrap();
+    assert_eq!(troubled.iter().map(|rows| rows.rows).sum::<u64>(), world.tables.either(9, 0));
+    assert_eq!(world.store.history().errors(None, 10).await.unwrap().len(), world.tables.either(9, 0));
+}
+
 pub(crate) async fn a_store_that_another_works_on_is_not_unknown(world: &World) {
     wants(world, "outra").await;
     let theirs = world.lease_of(&store_key("outra")).await;

@@ -68,7 +68,7 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         RowState::Noted | RowState::Held | RowState::Waiting => Severity::Warning,
     };
     let name = store.map(ToString::to_string).unwrap_or_default();
-    let (count, words, cause) = (rows.count, rows.words.clone(), rows.code.as_str());
+    let (count, words, cause) = (rows.count, quiet(rows), rows.code.as_str());
     let step = Steps { rows, store: store.map(StoreKey::as_str) };
     let text = match (code, rows.state) {
         (Code::UnknownStore, _) => {
@@ -120,6 +120,15 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
     Alarm { code, severity, store, cause, count, since, detail, row, text }
 }
 
+/// Returns the words of a row without those of the marketplace; the row is named in their place.
+fn quiet(rows: &Rows) -> Text {
+    let words = rows.words.without_quotes();
+    match words == rows.words {
+        true => words,
+        false => text!("alarm-row", row = rows.example.as_str(), words = words),
+    }
+}
+
 /// Tells whether the key of an example is whole: the store cuts longer ones off.
 fn is_whole(example: &str) -> bool {
     example.split_once(' ').is_some_and(|(_, key)| key.chars().count() < LONGEST_KEY)
@@ -148,4 +157,43 @@ impl Steps<'_> {
 fn told(words: &Text) -> &'static str {
     let has_step = words.next(Locale::default()).is_some_and(|step| !step.is_empty());
     if has_step { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Language;
+
+    use super::*;
+
+    // withstands: F133
+    #[test]
+    fn an_alarm_names_the_row_and_the_code_and_repeats_no_word_of_the_marketplace() {
+        let said = "cliente Can\u{e1}ria Ningu\u{e9}m, CPF 529.982.247-25";
+        let refused =
+            text!("api-refused", status = 422_u16, words = said, kind = "invalid-fields", abilities = "");
+        let label = text!("run-label", order = "N-1", why = refused.clone(), next = "x");
+        let invoice = text!("push-waiting-invoice-as-said", words = said);
+        let own = text!("push-notes-conflict");
+        for (state, words, is_named) in [
+            (RowState::Failed, refused.clone(), true),
+            (RowState::Noted, refused.clone(), true),
+            (RowState::Doubtful, refused, true),
+            (RowState::Failed, label, true),
+            (RowState::Waiting, invoice, true),
+            (RowState::Held, own, false),
+        ] {
+            let (code, example) = ("VALIDATION_ERROR".to_owned(), "command 7".to_owned());
+            let rows = Rows { state, code, count: 2, since: None, example, words };
+            let alarm = alarm(Some(&StoreKey::new("loja").unwrap()), super::code(state), &rows);
+            for locale in Language::ALL.map(Locale::of) {
+                let told = alarm.text.message(locale);
+                let next = alarm.text.next(locale).unwrap_or_default();
+                let has_person =
+                    ["Can\u{e1}ria", "529.982"].iter().any(|of| told.contains(of) || next.contains(of));
+                assert!(!has_person, "{told} {next}");
+                assert_eq!(told.contains("command 7: "), is_named, "{told}");
+                assert!(!next.is_empty());
+            }
+        }
+    }
 }

@@ -77,6 +77,8 @@ pub fn decide(seen: &Observations) -> Verdict {
     alarms.extend(paused::alarms(seen));
     alarms.extend(channels(seen));
     alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
+    // Notices carry alarms out of the machine: the marketplace's own words stay with the row.
+    alarms.iter_mut().for_each(|alarm| alarm.text = alarm.text.without_quotes());
     // The worst first; equal ones in the order of the stores.
     alarms.sort_by_key(|alarm| (std::cmp::Reverse(alarm.severity), alarm.code));
     let unproved = if runs { unproved(seen) } else { Vec::new() };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use espelho_model::{
     Sku,
+    money::unreadable,
     push::PushState,
     text,
     text::{Arg, Text},
@@ -158,8 +159,8 @@ pub fn key_in_table(sku: &Sku, row: &TierIntent) -> String {
 /// # Errors
 /// When the row is no tier.
 pub fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
-    if row.is_garbled() {
-        return Err(text!("value-tier-garbled", tier = row.min_quantity));
+    if let Some((field, written)) = row.garbled() {
+        return Err(text!("value-tier", tier = row.min_quantity, rule = unreadable(field, written)));
     }
     let min_quantity = u32::try_from(row.min_quantity).ok().filter(|quantity| *quantity > 0);
     let min_quantity = min_quantity.ok_or_else(|| {
@@ -254,6 +255,19 @@ mod tests {
 
     fn in_state(state: Option<PushState>) -> TierIntent {
         TierIntent { state, ..row(1, Some("10"), None) }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_named_with_what_is_wrong_with_it() {
+        let precise = format!("84.99{}1", "0".repeat(28));
+        for (price, discount, expected) in [
+            (Some(&*precise), None, format!("tier 1: price is “{precise}”, which has more decimals")),
+            (Some("1e308"), None, "tier 1: price is “1e308”, which is larger".to_owned()),
+            (None, Some("ten"), "tier 1: discount_percent is “ten”, which is not a number".to_owned()),
+        ] {
+            let problem = tier_of(&row(1, price, discount)).unwrap_err().to_string();
+            assert!(problem.starts_with(&expected), "{problem}");
+        }
     }
 
     /// A tier whose price is derived; the price is the mirrored one.

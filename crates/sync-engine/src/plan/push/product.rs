@@ -1,7 +1,11 @@
 //! Products that are created (`product.create`) and changed (`product.update`).
 
 use espelho_api_client::resources::products::ProductDetail;
-use espelho_model::money::parse_decimal;
+use espelho_model::{
+    money::{parse_decimal, unreadable},
+    text,
+    text::Text,
+};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -99,6 +103,18 @@ pub fn number(value: &Value) -> Option<Decimal> {
         Value::String(text) => parse_decimal(text),
         _ => None,
     }
+}
+
+/// The same for a field that must be a number; an error says what it is instead.
+///
+/// # Errors
+/// When it is no number, or one that no amount and no quantity may be.
+pub fn number_of(field: &str, value: &Value) -> Result<Decimal, Text> {
+    number(value).ok_or_else(|| match value {
+        Value::Number(number) => unreadable(field, &number.to_string()),
+        Value::String(text) => unreadable(field, text),
+        _ => text!("value-not-number", field = field),
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::Error as ApiError;
 use espelho_model::{
     LocationId, ProductId,
+    money::unreadable,
     product::StockLevel,
     push::PushState,
     text,
@@ -167,8 +168,7 @@ pub enum Check {
 /// # Errors
 /// The words for the row where the quantity is none that the marketplace could have.
 pub fn check(level: &StockIntent) -> Result<Decimal, Message> {
-    let written = || text!("value-not-number-but", field = "quantity", value = &level.written);
-    let quantity = level.quantity.ok_or_else(|| invalid(written()))?;
+    let quantity = level.quantity.ok_or_else(|| invalid(unreadable("quantity", &level.written)))?;
     let value = || Arg::Word(quantity.to_string());
     if quantity < Decimal::ZERO {
         let rule = text!("value-rule-zero-or-more");

@@ -10,7 +10,7 @@ use espelho_api_client::{
 use espelho_model::{text, text::Text};
 use serde_json::{Map, Value};
 
-use crate::plan::push::product::number;
+use crate::plan::push::product::number_of;
 
 const SWITCHES: [&str; 4] =
     ["is_available_for_sale", "is_industrializable", "allow_sale_without_stock", "auto_wholesale_pricing"];
@@ -80,7 +80,7 @@ fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
         let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
         match value {
             Value::Null => Ok(None),
-            other => number(other).map(Some).ok_or_else(|| text!("value-not-number", field = name)),
+            other => number_of(name, other).map(Some),
         }
     };
     let message = |error: Invalid| error.text();

@@ -33,7 +33,7 @@ use crate::{
             invalid,
             movement_evidence::MovementEvidence,
             own_writes::{LAG_RECHECK_INTERVAL, is_behind},
-            product::number,
+            product::{number, number_of},
             reported_changes::{OwnChange, ReportedChange, reported_changes},
             stock_level::{many_to_zero, of_product, untold},
             stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
@@ -127,8 +127,13 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
             ))));
         }
     };
-    let Some(delta) = number(&cx.data["delta"]) else {
-        return Ok(Verdict::Failed(invalid(text!("value-missing", field = "data.delta", example = EXAMPLE))));
+    let delta = match &cx.data["delta"] {
+        Value::Null => Err(text!("value-missing", field = "data.delta", example = EXAMPLE)),
+        written => number_of("data.delta", written),
+    };
+    let delta = match delta {
+        Ok(delta) => delta,
+        Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
     };
     let movement = match Movement::by(delta) {
         Ok(movement) => movement,
