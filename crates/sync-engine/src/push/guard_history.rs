@@ -12,8 +12,8 @@ use crate::{
     Error, StoreContext,
     plan::push::{
         evidence::{Evidence as _, read},
+        level_evidence::LevelEvidence,
         movement_evidence::MovementEvidence,
-        stock_level::LevelEvidence,
         stock_movement::empties,
     },
 };

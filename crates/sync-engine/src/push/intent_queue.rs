@@ -34,7 +34,7 @@ use crate::{
         in_doubt::{self, in_doubt},
         job_queue::{FAILED_AFTER, JobQueue, LONGEST_PAUSE, SHOWN_AFTER},
         jobs::{Job, Work},
-        stock_level::LevelEvidence,
+        level_evidence::LevelEvidence,
     },
     quarantine::{Attempt, Poison, panicked_problem},
     report::with_causes,

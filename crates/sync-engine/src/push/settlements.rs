@@ -19,8 +19,8 @@ use crate::{
         Settlement,
         evidence::{Evidence as _, read},
         in_doubt::{in_doubt, unanswered},
+        level_evidence::LevelEvidence,
         price_step::StepEvidence,
-        stock_level::LevelEvidence,
     },
 };
 

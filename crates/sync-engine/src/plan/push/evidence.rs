@@ -4,7 +4,7 @@
 //! before there were versions and have the same fields. Evidence that cannot be read proves nothing: its effect is
 //! doubtful, never confirmed and never refuted.
 
-use espelho_store::Effect;
+use espelho_store::{Effect, EffectState};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -58,6 +58,11 @@ pub fn read<E: Evidence>(effect: &Effect) -> Result<E, Unreadable> {
     if evidence.can_prove() { Ok(evidence) } else { Err(Unreadable) }
 }
 
+/// True for an effect that happened, or may have.
+pub fn may_have_happened(effect: &Effect) -> bool {
+    !matches!(effect.state, EffectState::Refuted | EffectState::Planned)
+}
+
 /// What is known of a type of evidence without its fields.
 #[derive(Clone, Copy, Debug)]
 pub struct EvidenceKind {
@@ -92,11 +97,9 @@ pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 #[cfg(test)]
 mod tests {
-    use espelho_store::EffectState;
-
     use super::{
         super::{
-            campaign_opt_in::OptInEvidence, product::UpdateEvidence, stock_level::LevelEvidence,
+            campaign_opt_in::OptInEvidence, level_evidence::LevelEvidence, product::UpdateEvidence,
             store_page::PageEvidence, tests::effect,
         },
         *,

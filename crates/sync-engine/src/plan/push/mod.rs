@@ -12,6 +12,7 @@ pub mod in_doubt;
 pub mod job_queue;
 pub mod jobs;
 pub mod labels;
+pub mod level_evidence;
 pub mod media;
 pub mod movement_evidence;
 pub mod order_notes;

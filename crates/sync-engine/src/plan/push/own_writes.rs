@@ -9,10 +9,10 @@ use espelho_store::{Effect, EffectState};
 use rust_decimal::Decimal;
 
 use super::{
-    evidence::read,
+    evidence::{may_have_happened, read},
+    level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
     price_step::{StepEvidence, StepWord},
-    stock_level::{LevelEvidence, may_have_happened},
 };
 use crate::plan::tiers::{Mode, Tier};
 

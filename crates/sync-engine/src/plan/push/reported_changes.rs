@@ -10,10 +10,10 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::{
-    evidence::read,
+    evidence::{may_have_happened, read},
+    level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
     product::number,
-    stock_level::{LevelEvidence, may_have_happened},
 };
 use crate::plan::stock_balance::Dispatched;
 

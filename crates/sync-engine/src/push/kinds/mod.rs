@@ -25,7 +25,7 @@ use espelho_model::push::CommandKind;
 use espelho_store::Command;
 
 use super::handler::CommandHandler;
-use crate::plan::push::{evidence::EvidenceKind, price_step::StepEvidence, stock_level::LevelEvidence};
+use crate::plan::push::{evidence::EvidenceKind, level_evidence::LevelEvidence, price_step::StepEvidence};
 
 /// Returns the handler of a kind: the registry.
 pub(crate) fn handler(kind: CommandKind) -> &'static dyn CommandHandler {

@@ -1,0 +1,44 @@
+//! The evidence that the journal keeps with a level of stock (effect `stock.set`).
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Evidence;
+
+/// What the journal keeps with a level that is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields bear the API document's names")]
+pub struct LevelEvidence {
+    pub product: String,
+    pub location: String,
+    pub sku: String,
+    /// The quantity that is set.
+    pub target: Decimal,
+    /// The revision of the row in `erp_stock`.
+    pub wish: Option<i64>,
+    /// The quantity of the row, where that is not the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<Decimal>,
+    /// The open commands that dispatch goods which the level no longer counts: see `stock_level::ahead_of`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead_of: Vec<i64>,
+    /// The last effect before the level was read; none of those up to it was dispatching the SKU then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<i64>,
+    /// The quantity that was there before, as far as it was known; absent in older rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub there: Option<Decimal>,
+}
+
+impl LevelEvidence {
+    /// Says if it was set ahead of a dispatch, for a row that asked for this quantity.
+    pub(super) fn is_ahead_with(&self, wanted: Option<Decimal>) -> bool {
+        !self.ahead_of.is_empty() && wanted == Some(self.wanted.unwrap_or(self.target))
+    }
+}
+
+impl Evidence for LevelEvidence {
+    const KIND: &'static str = "stock.set";
+    const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"product":"P","location":"1","sku":"A","target":"7","wish":3}"#;
+}
