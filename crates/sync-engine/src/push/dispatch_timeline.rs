@@ -11,7 +11,11 @@ use rust_decimal::Decimal;
 use crate::{
     Error, StoreContext,
     plan::{
-        push::dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
+        push::{
+            dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
+            evidence::may_have_happened,
+            own_writes::is_recent,
+        },
         stock_balance::Dispatched,
     },
 };
@@ -77,6 +81,25 @@ impl<'c> DispatchTimeline<'c> {
             }
         }
         Ok(false)
+    }
+
+    /// Returns how much an effect added to the stock of a SKU, less than nothing, if it is a dispatch of ours of the last two
+    /// minutes that may have taken some: the inner `None` where it is not known how much.
+    pub(super) async fn recently_added(
+        &self,
+        effect: &Effect,
+        sku: &Sku,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Option<Decimal>>, Error> {
+        let is_it = may_dispatch(effect) && may_have_happened(effect) && is_recent(effect, now);
+        if !is_it || !self.is_of_order(effect, sku).await? {
+            return Ok(None);
+        }
+        let Some(command) = effect.command_id else { return Ok(Some(None)) };
+        let (lookups, key) = (self.context.store.lookups(), &self.context.key);
+        let taken = lookups.dispatched_by(key, command, sku).await?;
+        // The mirror may not know yet that it did.
+        Ok(Some((!taken.is_zero()).then_some(-taken)))
     }
 
     /// Says whether an effect belongs to an order with a SKU. An order whose SKUs are unknown counts.

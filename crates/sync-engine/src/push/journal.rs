@@ -66,6 +66,8 @@ struct JournalState {
     sent: HashMap<i64, Duration>,
     /// When effects with a lost answer were first checked.
     first_checked: HashMap<i64, Duration>,
+    /// When the first of the last readings of each effect proved nothing.
+    first_unclear: HashMap<i64, Duration>,
     /// The commands whose rows were marked as being sent, and not answered since.
     marked: HashSet<i64>,
     /// Movements with a lost answer after which a reading showed another quantity than before.
@@ -129,6 +131,19 @@ impl<'c> Journal<'c> {
             SentFor::Wall(age) => age,
             SentFor::Never => TimeDelta::MAX,
         }
+    }
+
+    /// Records that a reading after an effect with a lost answer proves nothing, or that it proves something. Returns how long
+    /// ago the first of the readings that prove nothing was.
+    pub(crate) fn unclear_for(&self, effect: &Effect, is_unclear: bool) -> TimeDelta {
+        let now = self.context.clock.monotonic();
+        let mut state = self.state();
+        if !is_unclear {
+            state.first_unclear.remove(&effect.id);
+            return TimeDelta::zero();
+        }
+        let first = *state.first_unclear.entry(effect.id).or_insert(now);
+        TimeDelta::from_std(now.saturating_sub(first)).unwrap_or(TimeDelta::MAX)
     }
 
     fn sent_for(&self, effect: &Effect) -> SentFor {
@@ -293,6 +308,7 @@ impl<'c> Journal<'c> {
             let mut state = self.state();
             state.sent.remove(&id);
             state.seen_to_move.remove(&id);
+            state.first_unclear.remove(&id);
         }
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)

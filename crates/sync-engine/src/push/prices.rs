@@ -133,19 +133,21 @@ impl<'c> PricePusher<'c> {
             return all(Verdict::Held(written_back()));
         }
         let intent = Intent::Prices(&desired.sku, rows, desired.revision);
-        match self.apply_tiers(product, &detail, &tiers, (None, sent.as_slice()), &intent).await? {
+        let asked: Vec<u32> = asked.iter().map(|tier| tier.min_quantity).collect();
+        match self.apply_tiers(product, &detail, &tiers, &asked, (None, sent.as_slice()), &intent).await? {
             Ok(verdict) => all(verdict),
             Err(refused) => Ok(verdicts_after_refusal(open, &refused)),
         }
     }
 
     /// Plans the steps from the current tiers to the desired ones, and executes them: for a command, and unless those
-    /// `sent` for the same wish were accepted and do not show yet. The inner `Err` is the step that was refused.
+    /// `sent` for the same wish were accepted and do not show yet. `asked` are the tiers that the intent is about. The inner `Err` is the step that was refused.
     pub(super) async fn apply_tiers(
         &self,
         product: &ProductId,
         detail: &ProductDetail,
         desired: &[Tier],
+        asked: &[u32],
         (command, sent): (Option<(i64, String)>, &[Effect]),
         intent: &Intent<'_>,
     ) -> Result<Result<Verdict, RefusedStep>, Error> {
@@ -153,7 +155,7 @@ impl<'c> PricePusher<'c> {
         let planned = plan(mode, &current, desired);
         let (journal, key) = (self.context.store.journal(), key_of(product, detail));
         let effects = journal.effects_on(&self.context.key, &key).await?;
-        let from = tiers_to_plan_from(mode, &current, desired, &effects, self.context.clock.now());
+        let from = tiers_to_plan_from(mode, &current, (desired, asked), &effects, self.context.clock.now());
         // The reading decides whether the rules permit them.
         let steps = match planned {
             Ok(steps) => plan(mode, &from, desired).unwrap_or(steps),

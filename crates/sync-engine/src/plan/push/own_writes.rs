@@ -2,7 +2,7 @@
 //! be two minutes behind, so a value from before our last change proves nothing: neither that the change did not happen,
 //! nor that what is asked for now is there already.
 
-use std::{collections::BTreeSet, iter::once, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::{Effect, EffectState};
@@ -27,24 +27,52 @@ pub fn is_behind(quantity: Decimal, effects: &[Effect], now: DateTime<Utc>) -> b
     let is_recent = |effect: &&Effect| is_recent(effect, now);
     let mut recent = effects.iter().filter(|effect| may_have_happened(effect)).take_while(is_recent);
     let Some(last) = recent.next() else { return false };
-    let is_older = || once(last).chain(recent).any(|effect| quantity_before(effect) == Some(quantity));
-    quantity_after(last).is_some_and(|left| left != quantity) && is_older()
+    if quantity_after(last).is_none_or(|left| left == quantity) {
+        return false;
+    }
+    let is_its = |known: Option<Decimal>| known == Some(quantity);
+    is_its(quantity_before(last))
+        || recent.any(|effect| is_its(quantity_before(effect)) || is_its(quantity_after(effect)))
 }
 
-/// Returns the tiers to plan a product's prices from: those of a reading; but where a tier is as `desired` and our last
-/// change of it, in the last two minutes, made it another, the other one. So what is asked for is sent, which changes
-/// nothing where the reading was right. `effects` are those on the product's prices, the newest first.
+/// Says whether a quantity, at one location or in all of them, may be that from before changes of ours. `left` is the
+/// quantity with all of them; `changes` are how much they added, the newest first, `None` where that is not known.
+pub fn is_from_before(quantity: Decimal, left: Decimal, changes: &[Option<Decimal>]) -> bool {
+    let mut earlier = left;
+    let is_it = |change: &Option<Decimal>| match change {
+        Some(added) => {
+            earlier -= *added;
+            earlier == quantity
+        }
+        None => true,
+    };
+    quantity != left && changes.iter().any(is_it)
+}
+
+/// Returns how much an effect added to a level, if it happened in the last two minutes: the inner `None` where that is not
+/// known.
+pub fn recently_added(effect: &Effect, now: DateTime<Utc>) -> Option<Option<Decimal>> {
+    if !(may_have_happened(effect) && is_recent(effect, now)) {
+        return None;
+    }
+    Some(quantity_after(effect).zip(quantity_before(effect)).map(|(after, before)| after - before))
+}
+
+/// Returns the tiers to plan a product's prices from: those of a reading; but where a tier that is `asked` for is as
+/// `desired`, and our last change of it, in the last two minutes, made it another, the other one. So what is asked for is
+/// sent, which changes nothing where the reading was right. A tier that nobody asks for stays as it is, whatever the
+/// reading shows of it. `effects` are those on the product's prices, the newest first.
 pub fn tiers_to_plan_from(
     mode: Mode,
     current: &[Tier],
-    desired: &[Tier],
+    (desired, asked): (&[Tier], &[u32]),
     effects: &[Effect],
     now: DateTime<Utc>,
 ) -> Vec<Tier> {
     let (mut tiers, mut known) = (current.to_vec(), BTreeSet::new());
     for effect in effects.iter().filter(|effect| may_have_happened(effect)) {
         let Ok(step) = read::<StepEvidence>(effect) else { continue };
-        let is_last = known.insert(step.min_quantity);
+        let is_last = known.insert(step.min_quantity) && asked.contains(&step.min_quantity);
         if is_last && is_certain(effect, now) && is_met(mode, current, desired, step.min_quantity) {
             take(&mut tiers, &step);
         }
@@ -92,8 +120,8 @@ fn is_certain(effect: &Effect, now: DateTime<Utc>) -> bool {
     effect.state == EffectState::Confirmed && is_recent(effect, now)
 }
 
-/// A clock that was set back makes nothing young again for long.
-fn is_recent(effect: &Effect, now: DateTime<Utc>) -> bool {
+/// Says whether an effect was sent in the last two minutes. A clock that was set back makes nothing young again for long.
+pub fn is_recent(effect: &Effect, now: DateTime<Utc>) -> bool {
     (now - effect.sent_at.unwrap_or(effect.planned_at)).abs() < READINGS_LAG
 }
 
@@ -148,7 +176,7 @@ mod tests {
     #[test]
     fn a_quantity_from_before_our_changes_of_the_last_two_minutes_may_be_behind() {
         const DONE: EffectState = EffectState::Confirmed;
-        let rows: [(&[Effect], i64, bool, &str); 16] = [
+        let rows: [(&[Effect], i64, bool, &str); 18] = [
             (&[], 170, false, "nothing of ours"),
             (&[moved(170, 5, 0, DONE)], 170, true, "the movement does not show"),
             (&[moved(170, 5, 0, DONE)], 175, false, "it shows"),
@@ -164,6 +192,13 @@ mod tests {
             (&[set(Some(50), 62, 0)], 50, true, "the level does not show"),
             (&[set(Some(50), 62, 0)], 62, false, "it shows"),
             (&[set(None, 62, 0)], 50, false, "nobody knows what was there"),
+            (
+                &[set(Some(62), 62, 1), set(Some(62), 50, 0)],
+                50,
+                true,
+                "the second was set from before the first",
+            ),
+            (&[set(Some(62), 62, 1), set(None, 50, 0)], 62, false, "it shows, whatever was there"),
             (&[set(Some(50), 62, 30)], 50, true, "the clock was set back a little"),
         ];
         for (effects, quantity, expected, why) in rows {
@@ -188,7 +223,7 @@ mod tests {
     #[test]
     fn a_price_that_shows_as_asked_is_sent_where_our_last_change_made_it_another() {
         let manual = |effects: &[Effect], current: &[Tier], desired: &[Tier]| {
-            let from = tiers_to_plan_from(Mode::Manual, current, desired, effects, at(10));
+            let from = tiers_to_plan_from(Mode::Manual, current, (desired, &[1, 10]), effects, at(10));
             plan(Mode::Manual, &from, desired).unwrap()
         };
         let put = |price| step("put", 1, Some(price), 0);
@@ -207,9 +242,33 @@ mod tests {
         let of_two = [tier(1, 75), tier(10, 70)];
         let deleted = manual(&[step("delete", 10, None, 0)], &of_two, &of_two);
         assert!(matches!(deleted[..], [Step::Post(Tier { min_quantity: 10, .. })]), "{deleted:?}");
+        // What nobody asks for stays as the reading shows it.
+        for effects in [[step("put", 1, Some(80), 0)], [step("delete", 1, None, 0)]] {
+            let from = tiers_to_plan_from(Mode::Manual, &of_two, (&of_two[..1], &[10]), &effects, at(10));
+            assert_eq!(from, of_two);
+        }
         // Where the reading is not as asked, the steps are those from the reading.
         let other = manual(&[put(80)], &[tier(1, 70)], &[tier(1, 75)]);
         assert_eq!(other, manual(&[], &[tier(1, 70)], &[tier(1, 75)]));
+    }
+
+    #[test]
+    fn a_quantity_may_be_that_before_the_last_changes_of_ours_and_not_one_between() {
+        let added = |changes: &[i64]| changes.iter().map(|by| Some(whole(*by))).collect::<Vec<_>>();
+        for (quantity, left, changes, expected, why) in [
+            (50, 50, vec![10], false, "all show"),
+            (40, 50, vec![10], true, "none shows"),
+            (30, 50, vec![10, 10], true, "neither shows"),
+            (45, 50, vec![10], false, "something else"),
+            (10, 9, vec![-1], true, "a dispatch does not show"),
+            (8, 9, vec![-1], false, "something else was taken"),
+            (45, 50, vec![], false, "nothing of ours"),
+        ] {
+            let is_it = is_from_before(whole(quantity), whole(left), &added(&changes));
+            assert_eq!(is_it, expected, "{why}");
+        }
+        assert!(is_from_before(whole(45), whole(50), &[None]), "nobody knows how much it was");
+        assert!(!is_from_before(whole(50), whole(50), &[None]), "all show");
     }
 
     #[test]

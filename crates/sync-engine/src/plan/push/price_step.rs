@@ -158,6 +158,11 @@ mod tests {
             shows(Step::Post(tier(10, Some("8.91"), Some("99")))),
             "the price counts where both are known"
         );
+        let base = StepEvidence::of(Step::Put(tier(1, Some("9.9"), None)), "P", None);
+        assert!(
+            matches!(settle(&base, &there, true), Settlement::DidNotHappen { .. }),
+            "it may be from before"
+        );
     }
 
     #[test]

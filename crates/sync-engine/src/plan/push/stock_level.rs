@@ -26,7 +26,7 @@ use super::{
     jobs::{DISPATCH_GRACE, dispatches_goods},
     level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
-    own_writes::is_behind,
+    own_writes::{LAG_RECHECK_INTERVAL, is_behind},
     units::has_half_unit,
 };
 
@@ -433,7 +433,7 @@ fn as_set(Shown { quantity, reserved }: Shown, set: &LevelSet) -> Verdict {
 
 /// What became of a set whose answer was lost. A level that is lower by what was sold since was set: setting it again
 /// would bring back what is gone. `is_explained` says that dispatches explain the difference, `is_behind` that the reading
-/// may be from before our last changes of the level: then it is set again.
+/// may be from before our last changes of the level: then a later reading decides.
 pub fn settle(
     evidence: &LevelEvidence,
     quantity: Decimal,
@@ -441,7 +441,7 @@ pub fn settle(
     is_behind: bool,
 ) -> Settlement {
     match quantity.cmp(&evidence.target) {
-        _ if is_behind => Settlement::DidNotHappen { how: "the reading may be older than the change before" },
+        _ if is_behind => Settlement::NotYet(LAG_RECHECK_INTERVAL),
         Ordering::Equal => Settlement::Happened { answer: None, how: "the product shows it" },
         Ordering::Less if is_explained => {
             Settlement::Happened { answer: None, how: "the product shows it, less what was sold" }

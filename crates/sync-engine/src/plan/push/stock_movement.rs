@@ -18,13 +18,13 @@ use super::{
     attempts::OVER_AFTER,
     invalid,
     movement_evidence::MovementEvidence,
-    own_writes::{LAG_RECHECK_INTERVAL, READINGS_LAG},
+    own_writes::{LAG_RECHECK_INTERVAL, READINGS_LAG, is_from_before},
     reported_changes::{ReportedChange, are_ours, at_location},
     units::has_half_unit,
 };
 use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 
-/// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
+/// What is unclear for less may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
 /// A movement that happened shows in every reading after this time: the marketplace is given ten seconds to do it, and
 /// readings are behind by [`READINGS_LAG`] at most. One that does not show by then did not happen, and is sent again.
@@ -49,8 +49,11 @@ pub struct After {
     pub reported: Vec<ReportedChange>,
     /// True if a reading after it has shown another quantity than the one before it.
     pub has_moved: bool,
-    /// True if the quantity may be that before our changes of the level that precede it.
-    pub is_behind: bool,
+    /// What changes of ours added at the location in the two minutes before, the newest first; `None` for one of which that is
+    /// not known.
+    pub changed_before: Vec<Option<Decimal>>,
+    /// The same for all locations.
+    pub changed_before_anywhere: Vec<Option<Decimal>>,
 }
 
 /// The quantity of a level, as far as it is known: a level that a product does not have is zero, one without a
@@ -99,51 +102,70 @@ pub fn waits_for_orders() -> Settlement {
     Settlement::NotYet(ORDERS_RECHECK_INTERVAL)
 }
 
-/// What became of a movement whose answer was lost, `age` after it was sent. `after` is absent where the quantity did not
-/// stand still while it was read, or too many orders may have to do with it.
+/// What a reading after a movement whose answer was lost tells of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// It happened.
+    Happened,
+    /// It does not show.
+    DoesNotShow,
+    /// The reading may be from before other changes of ours, and then from before the movement too.
+    MayBeBehind,
+    /// It proves neither, for these reasons.
+    Unclear(Text),
+}
+
+/// Judges a movement whose answer was lost. `after` is absent where the quantity did not stand still while it was read, or
+/// too many orders may have to do with it.
 ///
 /// The quantity alone proves nothing where others moved it: somebody may have set back what the movement did, or done what
 /// it did not do. So it counts only where every reported change is ours or a dispatch, and only where the quantity
 /// was not seen to leave and come back.
-pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
-    let may_clear = age < CLEARS_WITHIN;
-    let unclear = |text: Text| match may_clear {
-        true => Settlement::NotYet(RECHECK_INTERVAL),
-        false => Settlement::Unprovable(unprovable(text)),
-    };
-    let Some(after) = after else { return unclear(text!("push-movement-doubtful")) };
-    if after.is_behind {
-        return Settlement::NotYet(LAG_RECHECK_INTERVAL);
-    }
+pub fn judge(evidence: &MovementEvidence, after: Option<After>) -> Judgement {
+    let Some(after) = after else { return Judgement::Unclear(text!("push-movement-doubtful")) };
     let certain: Decimal = after.sold.certain.iter().sum();
     let (all_reported, has_moved) = (after.reported.clone(), after.has_moved);
+    let (of_place, of_all) = (after.changed_before.clone(), after.changed_before_anywhere.clone());
     let (readings, is_total) = readings(evidence, after);
+    if is_from_before(readings.after, readings.before, if is_total { &of_all } else { &of_place }) {
+        return Judgement::MayBeBehind;
+    }
     let reported = if is_total { all_reported } else { at_location(&all_reported, &evidence.location) };
     let is_ours = |happened| are_ours(&reported, evidence.delta, &readings.sold, happened);
     let is_back = has_moved && readings.after == readings.before;
     match moved(evidence.delta, &readings) {
-        Moved::Yes if is_ours(true) => {
-            Settlement::Happened { answer: None, how: "the quantity has moved by it" }
-        }
-        Moved::No if is_ours(false) && !is_back && age < SHOWS_WITHIN => {
-            Settlement::NotYet(if age < OVER_AFTER { RECHECK_INTERVAL } else { LAG_RECHECK_INTERVAL })
-        }
-        Moved::No if is_ours(false) && !is_back => {
-            Settlement::DidNotHappen { how: "the quantity has not moved" }
-        }
-        Moved::Yes | Moved::No => unclear(text!(
+        Moved::Yes if is_ours(true) => Judgement::Happened,
+        Moved::No if is_ours(false) && !is_back => Judgement::DoesNotShow,
+        Moved::Yes | Moved::No => Judgement::Unclear(text!(
             "push-movement-others",
             before = Arg::Quantity(readings.before),
             after = Arg::Quantity(readings.after),
             delta = Arg::Quantity(evidence.delta)
         )),
-        Moved::Unclear => unclear(text!(
+        Moved::Unclear => Judgement::Unclear(text!(
             "push-movement-unclear",
             before = Arg::Quantity(readings.before),
             after = Arg::Quantity(readings.after),
             sold = Arg::Quantity(certain),
             delta = Arg::Quantity(evidence.delta)
         )),
+    }
+}
+
+/// What becomes of a movement whose answer was lost, `age` after it was sent. `unclear_for` is how long ago the first of
+/// the last readings was unclear.
+pub fn settle(judgement: Judgement, age: TimeDelta, unclear_for: TimeDelta) -> Settlement {
+    // A service that is started again and again does not begin to wait anew.
+    let unclear_for = unclear_for.max(age - SHOWS_WITHIN);
+    match judgement {
+        Judgement::Happened => Settlement::Happened { answer: None, how: "the quantity has moved by it" },
+        Judgement::DoesNotShow if age >= SHOWS_WITHIN => {
+            Settlement::DidNotHappen { how: "the quantity has not moved" }
+        }
+        Judgement::DoesNotShow if age < OVER_AFTER => Settlement::NotYet(RECHECK_INTERVAL),
+        Judgement::DoesNotShow | Judgement::MayBeBehind => Settlement::NotYet(LAG_RECHECK_INTERVAL),
+        Judgement::Unclear(_) if unclear_for < CLEARS_WITHIN => Settlement::NotYet(RECHECK_INTERVAL),
+        Judgement::Unclear(text) => Settlement::Unprovable(unprovable(text)),
     }
 }
 
@@ -203,7 +225,8 @@ mod tests {
             has_moved_elsewhere: false,
             reported: Vec::new(),
             has_moved: false,
-            is_behind: false,
+            changed_before: Vec::new(),
+            changed_before_anywhere: Vec::new(),
         }
     }
 
@@ -216,6 +239,12 @@ mod tests {
     }
 
     const OLD: TimeDelta = SHOWS_WITHIN;
+
+    /// Settles a movement whose readings were all like this one.
+    fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
+        super::settle(judge(evidence, after), age, age)
+    }
+
     const YOUNG: TimeDelta = TimeDelta::milliseconds(59_999);
 
     fn word(settled: &Settlement) -> &'static str {
@@ -272,10 +301,34 @@ mod tests {
         ] {
             assert_eq!(word(&settled(there, TimeDelta::seconds(seconds))), expected, "{there} {seconds}");
         }
-        let behind = |there| After { is_behind: true, ..after(there, there, &[]) };
-        for there in [95, 100, 105] {
-            assert_eq!(word(&settle(&evidence(5, 100, 1, 100), Some(behind(there)), OLD)), "not yet");
+        // An unclear reading of late is read again, however long ago the movement was sent.
+        let unclear = || judge(&evidence(5, 100, 1, 100), Some(after(103, 103, &[])));
+        let settled = super::settle(unclear(), OLD, TimeDelta::seconds(59));
+        assert_eq!(word(&settled), "not yet");
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_reading_that_may_be_from_before_other_changes_of_ours_proves_nothing() {
+        let (ten, taken) = (vec![Some(whole(10))], vec![Some(whole(-1))]);
+        let here = |there: i64, changes: &Vec<Option<Decimal>>| After {
+            changed_before: changes.clone(),
+            changed_before_anywhere: changes.clone(),
+            ..after(there, there, &[])
+        };
+        for (delta, before, there, changes, expected) in [
+            (-10, 50, 40, &ten, "not yet"),
+            (-5, 50, 45, &ten, "happened"),
+            (1, 9, 10, &taken, "not yet"),
+            (1, 9, 10, &Vec::new(), "happened"),
+            (10, 50, 50, &ten, "did not"),
+        ] {
+            let settled = settle(&evidence(delta, before, 1, before), Some(here(there, changes)), OLD);
+            assert_eq!(word(&settled), expected, "{delta} {before} {there}");
         }
+        // Ten more in the other location, which the reading does not show, and ten less here, which was lost.
+        let elsewhere = After { changed_before_anywhere: ten, ..after(20, 40, &[]) };
+        assert_eq!(word(&settle(&evidence(-10, 20, 2, 50), Some(elsewhere), OLD)), "not yet");
     }
 
     // withstands: F001

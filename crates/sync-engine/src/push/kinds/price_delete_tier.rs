@@ -69,7 +69,9 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     // The steps of an earlier attempt never showed: a person wants them sent again.
     let sent: &[Effect] = if cx.is_new_attempt() { &[] } else { &cx.effects };
     let of_command = (Some(cx.identity()), sent);
-    let applied = services.prices.apply_tiers(&product, &detail, &desired, of_command, &cx.intent()).await?;
+    let prices = &services.prices;
+    let applied =
+        prices.apply_tiers(&product, &detail, &desired, &[quantity], of_command, &cx.intent()).await?;
     let verdict = match applied.unwrap_or_else(|refused| refused.verdict) {
         // A row of prices is there in another way; the tier is there as before.
         Verdict::DoneBut(_) => Verdict::Failed(Message::new("not_as_sent", text!("push-tier-still-there"))),

@@ -9,7 +9,7 @@ use espelho_api_client::{
     resources::products::stock::Movement,
     webhook::{Delivery, EventName},
 };
-use espelho_model::{LocationId, ProductId, Sku, text};
+use espelho_model::{LocationId, ProductId, Sku, product::StockLevel, text};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -32,11 +32,11 @@ use crate::{
             evidence::{EvidenceKind, read},
             invalid,
             movement_evidence::MovementEvidence,
-            own_writes::{LAG_RECHECK_INTERVAL, is_behind},
+            own_writes::{LAG_RECHECK_INTERVAL, is_behind, recently_added},
             product::{number, number_of},
             reported_changes::{OwnChange, ReportedChange, reported_changes},
             stock_level::{many_to_zero, of_product, untold},
-            stock_movement::{self, After, check, empties, may_still_land, quantity_of, total_of},
+            stock_movement::{self, After, Judgement, check, empties, may_still_land, quantity_of, total_of},
         },
         stock_balance::Dispatched,
     },
@@ -162,11 +162,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let Some(before) = quantity_of(level) else {
         return Ok(Verdict::Waiting(untold(&product, &location, "quantity"), UNKNOWN_RECHECK_INTERVAL));
     };
-    let subject = format!("stock/{sku}/{location}");
-    let own = services.context.store.journal().effects_on(&services.context.key, &subject).await?;
     // From such a reading a movement before this one would look like this one.
-    if is_behind(before, &of_product(own, &product), services.context.clock.now()) {
-        return Ok(Verdict::RetryAfter(LAG_RECHECK_INTERVAL));
+    if is_reading_behind(services, &sku, &product, (&location, before), &detail.product.stock).await? {
+        let message = Message::new("reading_behind", text!("push-reading-behind"));
+        return Ok(Verdict::Waiting(message, LAG_RECHECK_INTERVAL));
     }
     if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
         return Ok(Verdict::Failed(message));
@@ -245,6 +244,55 @@ async fn count_zero(
 async fn is_location(services: &Services<'_>, location: &LocationId) -> Result<bool, Error> {
     let known = services.context.store.mirror().location_names(&services.context.key).await?;
     Ok(known.contains_key(location))
+}
+
+/// Says whether a reading of a SKU's stock may be from before our changes of it at any location. `here` is the movement's
+/// own location, of which the product may have no level yet.
+async fn is_reading_behind(
+    services: &Services<'_>,
+    sku: &Sku,
+    product: &ProductId,
+    here: (&LocationId, Decimal),
+    stock: &[StockLevel],
+) -> Result<bool, Error> {
+    let (journal, key) = (services.context.store.journal(), &services.context.key);
+    let now = services.context.clock.now();
+    let elsewhere = stock.iter().filter(|level| level.location_id != *here.0);
+    let elsewhere = elsewhere.filter_map(|level| Some((&level.location_id, level.quantity?)));
+    for (location, quantity) in std::iter::once(here).chain(elsewhere) {
+        let own = journal.effects_on(key, &format!("stock/{sku}/{location}")).await?;
+        if is_behind(quantity, &of_product(own, product), now) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns how much changes of ours added to a SKU's stock in the two minutes before a movement, the newest first: at the
+/// movement's location, and in all of them.
+async fn changed_before(
+    services: &Services<'_>,
+    sku: &Sku,
+    movement: &Effect,
+) -> Result<(Vec<Option<Decimal>>, Vec<Option<Decimal>>), Error> {
+    let (journal, key) = (services.context.store.journal(), &services.context.key);
+    let now = services.context.clock.now();
+    let of_sku = format!("stock/{sku}/");
+    let (mut here, mut anywhere) = (Vec::new(), Vec::new());
+    let effects = journal.effects_after(key, movement.id - LATEST_EFFECTS).await?;
+    for effect in effects.iter().rev().filter(|effect| effect.id < movement.id) {
+        let (added, is_here) = match effect.key.starts_with(&of_sku) {
+            true => (recently_added(effect, now), effect.key == movement.key),
+            // Nobody tells from which location a dispatch took it.
+            false => (services.dispatches.recently_added(effect, sku, now).await?, true),
+        };
+        let Some(added) = added else { continue };
+        anywhere.push(added);
+        if is_here {
+            here.push(added);
+        }
+    }
+    Ok((here, anywhere))
 }
 
 /// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land
@@ -349,13 +397,21 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
             let has_moved = services.journal.note_reading(effect.id, at_location != evidence.before);
             // After the reading: deliveries may report by now what it shows.
             let reported = reported_since(services, effect, &evidence).await?;
-            let (store, key) = (&services.context.store, &services.context.key);
-            let product = ProductId::new(&evidence.product);
-            let mut earlier = of_product(store.journal().effects_on(key, &effect.key).await?, &product);
-            earlier.retain(|other| other.id < effect.id);
-            let is_behind = is_behind(at_location, &earlier, services.context.clock.now());
-            Some(After { at_location, total, sold, has_moved_elsewhere, reported, has_moved, is_behind })
+            let (changed_before, changed_before_anywhere) = changed_before(services, &sku, effect).await?;
+            Some(After {
+                at_location,
+                total,
+                sold,
+                has_moved_elsewhere,
+                reported,
+                has_moved,
+                changed_before,
+                changed_before_anywhere,
+            })
         }
     };
-    Ok(stock_movement::settle(&evidence, after, age))
+    let judgement = stock_movement::judge(&evidence, after);
+    let is_unclear = matches!(judgement, Judgement::Unclear(_));
+    let unclear_for = services.journal.unclear_for(effect, is_unclear);
+    Ok(stock_movement::settle(judgement, age, unclear_for))
 }

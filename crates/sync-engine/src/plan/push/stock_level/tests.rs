@@ -597,3 +597,27 @@ fn what_was_set_at_another_product_of_the_sku_says_nothing_of_this_one() {
     assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &product).len(), 2);
     assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &ProductId::new("O")).len(), 1);
 }
+
+#[test]
+fn a_lost_set_waits_for_a_reading_that_shows_the_change_before_it() {
+    let evidence: LevelEvidence = read(&set_for(2, 5, EffectState::Sent)).unwrap();
+    for (there, is_explained) in [(5, false), (4, true), (4, false), (9, false)] {
+        let settled = settle(&evidence, whole(there), is_explained, true);
+        assert!(matches!(settled, Settlement::NotYet(_)), "{there} {is_explained}: {settled:?}");
+    }
+}
+
+#[test]
+fn a_level_that_shows_as_asked_is_set_where_the_reading_may_be_from_before_our_last_change() {
+    let there =
+        json!({"product": "P", "location": "1", "sku": "A", "target": "62", "wish": 1, "there": "50"});
+    let changed = effect("stock.set", Some(&there.to_string()), EffectState::Confirmed);
+    for (effects, seconds, expected) in [
+        (vec![], 6, Action::Answer(Verdict::Done(None))),
+        (vec![changed.clone()], 6, Action::Set(whole(50))),
+        (vec![changed], 121, Action::Answer(Verdict::Done(None))),
+    ] {
+        let decided = decide(&level(50, None), Some(whole(50)), whole(50), &effects, false, at(seconds));
+        assert_eq!(decided, expected, "{seconds}");
+    }
+}
