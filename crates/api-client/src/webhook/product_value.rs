@@ -14,9 +14,9 @@ pub enum ProductField {
     Quantity(Option<LocationId>),
     /// The price of a unit for this quantity.
     Price(i64),
-    /// 1 if any stock is available, else 0. The document leaves open which quantity the events tell that report it: that
-    /// of one location or of all, with or without what is reserved.
-    Availability,
+    /// 1 if there is any stock, else 0, at a location if the event names one. The document leaves open which quantity the
+    /// events tell that report it: that of the location or of all, with or without what is reserved.
+    Availability(Option<LocationId>),
 }
 
 /// What an event reports of a product.
@@ -37,9 +37,10 @@ impl Delivery {
     pub fn product_value(&self) -> Option<ProductValue> {
         let wire: ValueWire<'_> = object(self.data.as_str()).ok()?;
         let mut read = reader();
+        let location = read.id("location_id", wire.location_id).map(LocationId::new);
         let (field, old, new) = match self.event {
             EventName::ProductStockUpdated => (
-                ProductField::Quantity(read.id("location_id", wire.location_id).map(LocationId::new)),
+                ProductField::Quantity(location),
                 read.decimal("old_quantity", wire.old_quantity),
                 read.decimal("new_quantity", wire.new_quantity)?,
             ),
@@ -48,8 +49,12 @@ impl Delivery {
                 read.decimal("old_price", wire.old_price),
                 read.decimal("new_price", wire.new_price)?,
             ),
-            EventName::StockDepleted => (ProductField::Availability, Some(Decimal::ONE), Decimal::ZERO),
-            EventName::StockRestored => (ProductField::Availability, Some(Decimal::ZERO), Decimal::ONE),
+            EventName::StockDepleted => {
+                (ProductField::Availability(location), Some(Decimal::ONE), Decimal::ZERO)
+            }
+            EventName::StockRestored => {
+                (ProductField::Availability(location), Some(Decimal::ZERO), Decimal::ONE)
+            }
             _ => return None,
         };
         Some(ProductValue { field, old, new })
@@ -81,10 +86,14 @@ mod tests {
             ("product.price_updated", r#"{"old_price":1,"new_price":null}"#, None),
             (
                 "stock.depleted",
-                r#"{"previous_quantity":4}"#,
-                Some((ProductField::Availability, Some("1"), "0")),
+                r#"{"location_id":7,"previous_quantity":4}"#,
+                Some((ProductField::Availability(Some(LocationId::new("7"))), Some("1"), "0")),
             ),
-            ("stock.restored", r#"{"new_quantity":4}"#, Some((ProductField::Availability, Some("0"), "1"))),
+            (
+                "stock.restored",
+                r#"{"new_quantity":4}"#,
+                Some((ProductField::Availability(None), Some("0"), "1")),
+            ),
             ("order.paid", level, None),
         ] {
             let body = format!(r#"{{"event":"{event}","data":{data}}}"#);

@@ -34,11 +34,18 @@ pub(crate) const OPEN: Both = [
     "SELECT store, count(*) FROM orders WHERE gone_at IS NULL AND store = $1 \
      AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') GROUP BY store",
 ];
-/// Live rows, by indexes alone.
-pub(crate) const LIVE_COUNTS: &str = "SELECT (SELECT count(*) FROM orders WHERE store = $1 AND gone_at IS NULL), \
+/// Live rows, by indexes alone, and rows that are on record because they cannot be mirrored. No listing has shown an
+/// order that was never found, and a shared SKU is the failure of a live row.
+pub(crate) const LIVE_COUNTS: &str = "SELECT (SELECT count(*) FROM orders WHERE store = $1 AND gone_at IS NULL) \
+    + (SELECT count(*) FROM sync_failures AS f WHERE f.store = $1 AND f.resource = 'orders' \
+    AND f.code <> 'not_found' AND NOT EXISTS (SELECT 1 FROM orders AS o WHERE o.store = f.store \
+    AND o.order_number = f.key AND o.gone_at IS NULL)), \
     (SELECT count(*) FROM orders WHERE store = $1 AND gone_at IS NULL \
     AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')), \
-    (SELECT count(*) FROM products WHERE store = $1 AND gone_at IS NULL)";
+    (SELECT count(*) FROM products WHERE store = $1 AND gone_at IS NULL) \
+    + (SELECT count(*) FROM sync_failures AS f WHERE f.store = $1 AND f.resource = 'products' \
+    AND f.code <> 'shared_sku' AND NOT EXISTS (SELECT 1 FROM products AS p WHERE p.store = f.store \
+    AND p.id = f.key AND p.gone_at IS NULL))";
 pub(crate) const NOTE: Insert = Insert {
     operation: "note sweeps",
     head: "INSERT INTO sweeps (store, kind, started_at, succeeded_at, problem)",
@@ -89,7 +96,7 @@ pub struct RemoteCount {
     pub kind: String,
     /// Rows of the marketplace.
     pub remote: u64,
-    /// Rows of the mirror at that time.
+    /// Rows of the mirror at that time, with those on record because they cannot be mirrored.
     pub local: u64,
     /// When.
     pub at: DateTime<Utc>,
@@ -167,7 +174,8 @@ impl Runs<'_> {
         rows.first().map_or_else(|| Ok(WebhookWatch::default()), watch)
     }
 
-    /// The number of live orders, open orders and live products of a store.
+    /// The number of live orders, open orders and live products of a store. An order or a product that is on record
+    /// because it cannot be mirrored counts: its failure shows that it is missing, not the difference.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -104,6 +104,12 @@ impl<'c> Reconciler<'c> {
         }
     }
 
+    /// Whether the last count showed that the mirror lacks rows.
+    async fn was_behind(&self) -> bool {
+        let counts = self.context.store.runs().remote_counts(&self.context.key).await;
+        counts.is_ok_and(|counts| counts.iter().any(|count| count.behind_since.is_some()))
+    }
+
     /// Decides when a scheduled reconciliation is repeated.
     fn plan_repetition(&mut self, report: &StoreReport) {
         let pause = self.repetition.after(is_repeated(report));
@@ -144,9 +150,9 @@ impl<'c> Reconciler<'c> {
         if reads_all && report.state == RunState::Complete {
             self.context.client.metrics().forget_unreadable_before(began);
         }
-        if is_whole(&report) && !self.signals.is_mirrored() {
+        if is_whole(&report) && (!self.signals.is_mirrored() || self.was_behind().await) {
             self.signals.note_mirrored();
-            // The last count compared the marketplace with a mirror that was being filled.
+            // The last count compared the marketplace with a mirror that lacked what was found now.
             self.signals.wake(Sweep::Counts);
         }
         if options.kind == SCHEDULED {

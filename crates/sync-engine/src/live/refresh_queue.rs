@@ -185,6 +185,11 @@ impl<'c> RefreshQueue<'c> {
         self.state().queue.is_waiting(entity)
     }
 
+    /// Whether an entity waits to be read, or is being read.
+    pub(super) fn has_entity(&self, entity: &Entity) -> bool {
+        self.state().queue.has_entity(entity)
+    }
+
     /// Whether a delivery waits here already.
     pub(super) fn has(&self, delivery: i64) -> bool {
         self.state().queue.has(delivery)

@@ -215,7 +215,11 @@ impl<'c> Refresher<'c> {
             AfterError::Leave => (),
             AfterError::Await { is_shown } => {
                 if is_shown {
-                    self.rows.note_failure(entity, NEVER_FOUND.into(), text!("run-not-found")).await;
+                    let (code, text) = match reading.is_listed {
+                        true => (error.code(), error.text()),
+                        false => (NEVER_FOUND.into(), text!("run-not-found")),
+                    };
+                    self.rows.note_failure(entity, code, text).await;
                 }
                 return Ok(Ended::NotYet);
             }

@@ -1,7 +1,9 @@
 //! Decides about orders that failed because the marketplace lists them and denies their details.
 //!
-//! The sweep for new orders searches the listing for each of them, a few at a time: one that is still listed is read
-//! again, and the failure of one that is listed no more ends. Neither depends on the page where the listing shows it.
+//! A sweep that lists them reads them again, page by page: a detail route that was behind, or away, for half an hour
+//! leaves as many of them as have arrived meanwhile. The sweep for new orders searches the listing for the others, a
+//! few at a time: one that is still listed is read again, and the failure of one that is listed no more ends. Neither
+//! depends on the page where the listing shows it.
 
 use espelho_api_client::{ListedRow, PageMeta};
 
@@ -10,6 +12,9 @@ use super::last_page::is_last_page;
 /// The code of the failure of an order that a delivery reported and that was never found. A listing that shows it is
 /// news.
 pub const NEVER_FOUND: &str = "not_found";
+
+/// Denied orders of one page of a listing that are read again at once: a whole page.
+pub const LISTED_AT_ONCE: usize = 100;
 
 /// Whether a failure says that the marketplace denies a listed order: the message codes of its 404 end so.
 pub fn is_denied(code: &str) -> bool {

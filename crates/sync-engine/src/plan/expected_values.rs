@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::webhook::{Delivery, ProductField};
-use espelho_model::product::Product;
+use espelho_model::{LocationId, product::Product};
 use rust_decimal::Decimal;
 
 /// A value that was reported so much earlier than another of the same product is no longer awaited: each delivery
@@ -55,13 +55,31 @@ impl ExpectedValues {
 
     /// Says whether a product shows none of the values from before.
     pub fn are_shown_by(&self, product: &Product) -> bool {
-        self.0
-            .iter()
-            .all(|(field, expected)| shown(product, field).is_none_or(|value| expected.is_shown_as(value)))
+        self.0.iter().all(|(field, expected)| expected.is_shown_by(product, field))
     }
 }
 
 impl ExpectedValue {
+    fn is_shown_by(&self, product: &Product, field: &ProductField) -> bool {
+        match field {
+            ProductField::Quantity(location) => {
+                let [quantity, available] = quantities(product, location.as_ref());
+                // Once anything is reserved, the available number differs from the quantity from before all the time: only
+                // the reported number itself says that it changed.
+                quantity.is_none_or(|quantity| self.is_shown_as(quantity)) || available == Some(self.value)
+            }
+            ProductField::Price(quantity) => {
+                price(product, *quantity).is_none_or(|value| self.is_shown_as(value))
+            }
+            ProductField::Availability(location) => {
+                let there = quantities(product, location.as_ref());
+                let known: Vec<_> = there.into_iter().chain(quantities(product, None)).flatten().collect();
+                let stock_of = |quantity: &Decimal| Decimal::from(i64::from(*quantity > Decimal::ZERO));
+                known.is_empty() || known.iter().any(|quantity| self.is_shown_as(stock_of(quantity)))
+            }
+        }
+    }
+
     fn is_shown_as(&self, value: Decimal) -> bool {
         value == self.value || !(self.past.is_empty() || self.past.contains(&value))
     }
@@ -82,31 +100,25 @@ impl ExpectedValue {
     }
 }
 
-/// Returns the value of a field that a product shows, if it has the field.
-fn shown(product: &Product, field: &ProductField) -> Option<Decimal> {
-    match field {
-        ProductField::Quantity(None) => product.quantity,
-        ProductField::Quantity(Some(location)) => {
-            // A product shows no level where it never had any.
-            let level = product.stock.iter().find(|level| level.location_id == *location);
-            level.map_or(Some(Decimal::ZERO), |level| level.quantity)
-        }
-        ProductField::Price(quantity) => {
-            // A tier that is gone leaves its buyers the price of the tier below.
-            let tiers = product.prices.iter().filter(|tier| tier.min_quantity <= *quantity);
-            tiers.max_by_key(|tier| tier.min_quantity)?.value
-        }
-        ProductField::Availability => {
-            product.available_quantity.map(|available| Decimal::from(i64::from(available > Decimal::ZERO)))
-        }
-    }
+/// Returns the quantity and what is available of it, at a location or at all of them.
+fn quantities(product: &Product, location: Option<&LocationId>) -> [Option<Decimal>; 2] {
+    let Some(location) = location else { return [product.quantity, product.available_quantity] };
+    let level = product.stock.iter().find(|level| level.location_id == *location);
+    // A product shows no level where it never had any.
+    level.map_or([Some(Decimal::ZERO); 2], |level| [level.quantity, level.available_quantity])
+}
+
+/// Returns the price of a unit for this quantity. A tier that is gone leaves its buyers the price of the tier below.
+fn price(product: &Product, quantity: i64) -> Option<Decimal> {
+    let tiers = product.prices.iter().filter(|tier| tier.min_quantity <= quantity);
+    tiers.max_by_key(|tier| tier.min_quantity)?.value
 }
 
 #[cfg(test)]
 mod tests {
     use chrono::FixedOffset;
     use espelho_model::{
-        LocationId, ProductId, RawJson, Sku,
+        ProductId, RawJson, Sku,
         product::{PriceTier, StockLevel},
     };
 
@@ -207,8 +219,61 @@ mod tests {
         ] {
             assert_eq!(told(event, 0, data).are_shown_by(&product(5, 70)), expected, "{event} {data}: {why}");
         }
-        assert!(told("stock.depleted", 0, "{}").are_shown_by(&product(0, 70)));
-        assert!(!told("stock.restored", 0, "{}").are_shown_by(&product(0, 70)));
+    }
+
+    #[test]
+    fn a_quantity_is_shown_with_or_without_what_is_reserved_and_a_depletion_at_its_location_or_at_all() {
+        let depleted = r#"{"location_id":7,"previous_quantity":4}"#;
+        let restored = r#"{"location_id":7,"new_quantity":4}"#;
+        // The quantity in location 7 and what is available of it, and both of all locations.
+        for (event, data, [quantity, available, total, all_available], expected, why) in [
+            (
+                STOCK,
+                r#"{"location_id":7,"old_quantity":9,"new_quantity":8}"#,
+                [9, 8, 12, 11],
+                true,
+                "a sale has reserved one",
+            ),
+            (
+                STOCK,
+                r#"{"location_id":7,"old_quantity":9,"new_quantity":8}"#,
+                [9, 9, 12, 12],
+                false,
+                "neither has changed",
+            ),
+            (
+                STOCK,
+                r#"{"location_id":7,"old_quantity":9,"new_quantity":8}"#,
+                [9, 7, 12, 10],
+                false,
+                "what is available tells only of the reported number",
+            ),
+            (
+                STOCK,
+                r#"{"old_quantity":12,"new_quantity":11}"#,
+                [9, 8, 12, 11],
+                true,
+                "all locations have it available",
+            ),
+            (STOCK, r#"{"old_quantity":12,"new_quantity":11}"#, [9, 9, 12, 12], false, "none has changed"),
+            ("stock.depleted", depleted, [0, 0, 3, 3], true, "another location has some"),
+            ("stock.depleted", depleted, [2, 0, 5, 3], true, "all of the location is reserved"),
+            ("stock.depleted", depleted, [4, 4, 4, 0], true, "all is reserved"),
+            ("stock.depleted", depleted, [4, 4, 7, 7], false, "it is there"),
+            ("stock.depleted", "{}", [0, 0, 3, 0], true, "all is reserved"),
+            ("stock.depleted", "{}", [0, 0, 3, 3], false, "another location has some"),
+            ("stock.restored", restored, [4, 0, 4, 0], true, "all is reserved"),
+            ("stock.restored", restored, [0, 0, 3, 3], true, "another location has some"),
+            ("stock.restored", restored, [0, 0, 0, 0], false, "there is none"),
+            ("stock.restored", "{}", [0, 0, 0, 0], false, "there is none"),
+        ] {
+            let mut shown = product(0, 70);
+            let number = |number: u32| Some(Decimal::from(number));
+            (shown.stock[0].quantity, shown.stock[0].available_quantity) =
+                (number(quantity), number(available));
+            (shown.quantity, shown.available_quantity) = (number(total), number(all_available));
+            assert_eq!(told(event, 0, data).are_shown_by(&shown), expected, "{event} {data}: {why}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Decides what follows from a refresh that failed.
 //!
 //! An order that a listing shows must be readable: if its detail is denied, its row shows that, as in a complete
-//! reconciliation. The routes may be behind each other for some seconds, so only the third denial counts.
+//! reconciliation. The routes may be behind each other for some seconds, so only the third denial counts. What a delivery
+//! reported is read again afterwards too, as often as any other.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const DENIALS_BEFORE: usize = 2;
 pub struct Reading {
     /// How urgent it was.
     pub urgency: Urgency,
-    /// Whether a listing shows the entity.
+    /// Whether a listing shows the entity, as far as known.
     pub is_listed: bool,
     /// How often it was read before for the same request.
     pub round: usize,
@@ -32,7 +33,7 @@ impl Reading {
     /// Describes the reading of what the queue gave out.
     pub fn of(work: &Work) -> Self {
         let Work { request, round, is_last, .. } = work;
-        let is_listed = request.listing_hash.is_some();
+        let is_listed = request.listing_hash.is_some() || request.was_denied;
         Self { urgency: request.urgency, is_listed, round: *round, is_last: *is_last }
     }
 }
@@ -53,7 +54,7 @@ pub enum AfterError {
     Leave,
     /// A delivery reported it, or a listing shows it, and the marketplace may not show it yet.
     Await {
-        /// Whether its row shows that it was never found.
+        /// Whether its row shows that it cannot be read.
         is_shown: bool,
     },
     /// Its row shows why it cannot be read.
@@ -69,12 +70,14 @@ pub fn after_error(entity: &Entity, reading: Reading, error: &ApiError) -> After
     if error.is_absent() {
         return match (entity, urgency) {
             (Entity::Product(_), _) => AfterError::WalkListing,
+            (Entity::Order(_), Urgency::Hinted) => {
+                AfterError::Await { is_shown: is_last || (is_listed && round >= DENIALS_BEFORE) }
+            }
+            (Entity::Order(_), Urgency::Found) if is_listed && round < DENIALS_BEFORE => {
+                AfterError::Await { is_shown: false }
+            }
             // What a sweep asks for again has failed before.
-            (Entity::Order(_), _) if is_listed => match urgency != Urgency::Swept && round < DENIALS_BEFORE {
-                true => AfterError::Await { is_shown: false },
-                false => AfterError::Show,
-            },
-            (Entity::Order(_), Urgency::Hinted) => AfterError::Await { is_shown: is_last },
+            (Entity::Order(_), Urgency::Found | Urgency::Swept) if is_listed => AfterError::Show,
             (Entity::Order(_), Urgency::Found | Urgency::Swept) => AfterError::Leave,
         };
     }
@@ -167,14 +170,17 @@ mod tests {
     #[test]
     fn an_order_that_is_listed_and_denied_is_awaited_for_seconds_and_then_shown() {
         let (order, product) = (Entity::Order(OrderNumber::new("1")), Entity::Product(ProductId::new("1")));
-        let (awaited, wait) = (AfterError::Await { is_shown: false }, Some(Duration::from_secs(7)));
+        let [awaited, shown] = [false, true].map(|is_shown| AfterError::Await { is_shown });
+        let wait = Some(Duration::from_secs(7));
         for (entity, urgency, round, status, expected, why) in [
             (&order, Urgency::Found, 0, 404, awaited, "the listing may be ahead"),
             (&order, Urgency::Found, 1, 404, awaited, "the same, after 2 s"),
             (&order, Urgency::Found, 2, 404, AfterError::Show, "it is listed and cannot be read"),
             (&order, Urgency::Found, 4, 404, AfterError::Show, "the same"),
             (&order, Urgency::Hinted, 1, 404, awaited, "a delivery reported it too"),
-            (&order, Urgency::Hinted, 2, 404, AfterError::Show, "the same"),
+            (&order, Urgency::Hinted, 2, 404, shown, "it is shown, and read again after 60 s"),
+            (&order, Urgency::Hinted, 3, 404, shown, "the same, after 300 s"),
+            (&order, Urgency::Hinted, 4, 404, shown, "the sweeps read it from now on"),
             (&order, Urgency::Swept, 0, 404, AfterError::Show, "it failed before"),
             (&order, Urgency::Found, 2, 4_040, AfterError::Retry { after: None }, "it is a proxy's page"),
             (&order, Urgency::Found, 2, 429, AfterError::Retry { after: wait }, "the server set a wait"),
@@ -188,12 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_listed_if_its_request_has_the_fingerprint_of_its_row() {
-        for hash in [None, Some(espelho_model::ContentHash::from_i64(9))] {
-            let request = RefreshRequest { listing_hash: hash, ..RefreshRequest::found([]) };
+    fn an_order_is_listed_if_its_request_has_the_fingerprint_of_its_row_or_it_was_denied_as_a_listed_one() {
+        let hash = Some(espelho_model::ContentHash::from_i64(9));
+        for (listing_hash, was_denied) in [(None, false), (hash, false), (None, true), (hash, true)] {
+            let request = RefreshRequest { listing_hash, was_denied, ..RefreshRequest::found([]) };
             let work =
                 Work { entity: Entity::Order(OrderNumber::new("1")), request, round: 2, is_last: false };
-            let (urgency, is_listed) = (Urgency::Found, hash.is_some());
+            let (urgency, is_listed) = (Urgency::Found, listing_hash.is_some() || was_denied);
             assert_eq!(Reading::of(&work), Reading { urgency, is_listed, round: 2, is_last: false });
         }
     }

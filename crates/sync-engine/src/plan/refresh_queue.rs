@@ -3,7 +3,9 @@
 //! An entity that is requested again before it was read is read once, at the earlier of the times. It is never read
 //! twice at once, nor more than once a second. While the marketplace does not yet show what a delivery reported, it is
 //! read again, 2, 10, 60 and 300 s after the first time. The waiting deliveries are released when it is over, or before
-//! the longest of these waits: the mirror then shows what the marketplace shows, and sweeps watch it too.
+//! the longest of these waits: the mirror then shows what the marketplace shows, and sweeps watch it too. Products are read
+//! again only when no first reading of a delivery is due, and not more than a hundred at a time: a price list of thousands
+//! that lags behind its events would otherwise cost as many readings again with each round, before the orders.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -19,6 +21,8 @@ const AGAIN: [Duration; 4] =
 const REST: Duration = Duration::from_secs(1);
 /// The longest wait after transient errors: after an outage nothing waits longer.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(20);
+/// So many products are read again at a time. Further ones are read once, and left to the rotation.
+const MOST_AWAITED: usize = 100;
 /// From this queue length on, nothing that can wait is added.
 pub(crate) const BUSY: usize = 50;
 
@@ -26,8 +30,8 @@ pub(crate) const BUSY: usize = 50;
 #[derive(Debug, Default)]
 pub struct Queue {
     entries: HashMap<Entity, Entry>,
-    /// What waits and is not being read, by urgency; the number orders entries of the same time.
-    due: [BTreeSet<(Duration, u64, Entity)>; 3],
+    /// What waits and is not being read, by lane; the number orders entries of the same time.
+    due: [BTreeSet<(Duration, u64, Entity)>; 4],
     /// Recently read entities, with the time from which each may be read again.
     resting: VecDeque<(Duration, Entity)>,
     ids: HashSet<i64>,
@@ -58,6 +62,15 @@ struct Waiting {
 }
 
 impl Waiting {
+    fn lane(&self, entity: &Entity) -> Lane {
+        match self.request.urgency {
+            Urgency::Hinted if self.round > 0 && matches!(entity, Entity::Product(_)) => Lane::Awaited,
+            Urgency::Hinted => Lane::Hinted,
+            Urgency::Found => Lane::Found,
+            Urgency::Swept => Lane::Swept,
+        }
+    }
+
     /// Returns the less urgent rest of the request, to be read after the more urgent part.
     fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
         let subresources = self.request.afterwards.clone();
@@ -67,12 +80,22 @@ impl Waiting {
     }
 }
 
-/// Returns the urgencies that a worker pool serves, the most urgent first.
-fn pool(urgency: Urgency) -> &'static [Urgency] {
+/// The queues of the worker pools, the most urgent first.
+#[derive(Clone, Copy, Debug)]
+enum Lane {
+    Hinted,
+    /// A product that did not show the expected state.
+    Awaited,
+    Found,
+    Swept,
+}
+
+/// Returns the lanes that a worker pool serves, the most urgent first.
+fn pool(urgency: Urgency) -> &'static [Lane] {
     match urgency {
-        Urgency::Hinted => &[Urgency::Hinted],
-        Urgency::Found => &[Urgency::Found],
-        Urgency::Swept => &[Urgency::Found, Urgency::Swept],
+        Urgency::Hinted => &[Lane::Hinted, Lane::Awaited],
+        Urgency::Found => &[Lane::Found],
+        Urgency::Swept => &[Lane::Found, Lane::Swept],
     }
 }
 
@@ -122,8 +145,8 @@ impl Queue {
     /// Returns the next work of a worker pool, if any is due.
     pub fn take(&mut self, now: Duration, urgency: Urgency) -> Option<Work> {
         self.forget_rested(now);
-        let first = pool(urgency).iter().find_map(|urgency| {
-            let due = &mut self.due[*urgency as usize];
+        let first = pool(urgency).iter().find_map(|lane| {
+            let due = &mut self.due[*lane as usize];
             due.first().is_some_and(|(due, ..)| *due <= now).then(|| due.pop_first())?
         })?;
         let (_, _, entity) = first;
@@ -148,9 +171,11 @@ impl Queue {
         self.busy -= 1;
         let newer = entry.waiting.take();
         let rested = entry.rested;
+        let is_crowded = self.due[Lane::Awaited as usize].len() >= MOST_AWAITED;
+        let is_one_too_many = is_crowded && taken.round == 0 && matches!(entity, Entity::Product(_));
         let mut waited_enough = Vec::new();
         match ended {
-            Ended::NotYet if taken.round < AGAIN.len() => {
+            Ended::NotYet if taken.round < AGAIN.len() && !is_one_too_many => {
                 taken.due = (taken.begun + AGAIN[taken.round]).max(now);
                 taken.round += 1;
                 if taken.round == AGAIN.len() {
@@ -186,11 +211,7 @@ impl Queue {
 
     /// Returns when the next entity of a worker pool is due.
     pub fn next_due(&self, urgency: Urgency) -> Option<Duration> {
-        pool(urgency)
-            .iter()
-            .filter_map(|urgency| self.due[*urgency as usize].first())
-            .map(|(due, ..)| *due)
-            .min()
+        pool(urgency).iter().filter_map(|lane| self.due[*lane as usize].first()).map(|(due, ..)| *due).min()
     }
 
     /// Whether a delivery reported an entity that a sweep is refreshing: that refresh must give way.
@@ -202,6 +223,11 @@ impl Queue {
     /// Whether an entity waits to be read again.
     pub fn is_waiting(&self, entity: &Entity) -> bool {
         self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some())
+    }
+
+    /// Whether an entity waits to be read, or is being read.
+    pub fn has_entity(&self, entity: &Entity) -> bool {
+        self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some() || entry.busy.is_some())
     }
 
     /// Whether a delivery waits here already.
@@ -218,8 +244,7 @@ impl Queue {
     /// so that the queue does not grow in an outage. Readings that are due after a minute or more keep nothing waiting.
     pub fn has_soon(&self, now: Duration, urgency: Urgency, many: usize) -> bool {
         let until = now + LONGEST_BACKOFF;
-        let soon =
-            |urgency: &Urgency| self.due[*urgency as usize].iter().take_while(move |(due, ..)| *due <= until);
+        let soon = |lane: &Lane| self.due[*lane as usize].iter().take_while(move |(due, ..)| *due <= until);
         pool(urgency).iter().flat_map(soon).take(many).count() >= many
     }
 
@@ -238,7 +263,7 @@ impl Queue {
                 new
             }
             Some(old) => {
-                self.due[old.request.urgency as usize].remove(&(old.due, old.sequence, entity.clone()));
+                self.due[old.lane(&entity) as usize].remove(&(old.due, old.sequence, entity.clone()));
                 // The later request restarts the waits for the expected state.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
                 let (due, sequence) = (old.due.min(new.due), old.sequence);
@@ -255,8 +280,8 @@ impl Queue {
         };
         waiting.due = waiting.due.max(entry.rested);
         if entry.busy.is_none() {
-            let key = (waiting.due, waiting.sequence, entity);
-            self.due[waiting.request.urgency as usize].insert(key);
+            let lane = waiting.lane(&entity);
+            self.due[lane as usize].insert((waiting.due, waiting.sequence, entity));
         }
         entry.waiting = Some(waiting);
     }

@@ -17,7 +17,7 @@ pub const CODE: &str = "unexpected";
 /// that each order is read once in it.
 const AGAIN_AFTER: TimeDelta = TimeDelta::seconds(50);
 /// Orders of one page of a listing that are read again at once.
-const AT_ONCE: usize = 5;
+pub const AT_ONCE: usize = 5;
 
 /// Decides what follows from a detail that is not believed. What a sweep asks for again is not repeated by the queue: the
 /// next sweep does that.
@@ -28,12 +28,17 @@ pub fn after_unbelieved(urgency: Urgency) -> Ended {
     }
 }
 
-/// Returns which of the orders that were not believed at these times are read again now: those that have waited longest.
-pub fn due_again(mut failed: Vec<(String, DateTime<Utc>)>, now: DateTime<Utc>) -> HashSet<String> {
+/// Returns which of the orders that failed at these times are read again now: those that have waited longest, at most
+/// `most`.
+pub fn due_again(
+    mut failed: Vec<(String, DateTime<Utc>)>,
+    most: usize,
+    now: DateTime<Utc>,
+) -> HashSet<String> {
     // A time in the future is that of a clock that was ahead.
     failed.retain(|(_, at)| *at > now || now - *at >= AGAIN_AFTER);
     failed.sort_by(|(one, earlier), (other, later)| earlier.cmp(later).then_with(|| one.cmp(other)));
-    failed.into_iter().take(AT_ONCE).map(|(key, _)| key).collect()
+    failed.into_iter().take(most).map(|(key, _)| key).collect()
 }
 
 #[cfg(test)]
@@ -80,7 +85,7 @@ mod tests {
         for (failed, expected, why) in rows {
             let failed = failed.iter().map(|(key, second)| ((*key).to_owned(), at(*second))).collect();
             let expected: HashSet<String> = expected.iter().map(|key| (*key).to_owned()).collect();
-            assert_eq!(due_again(failed, at(60)), expected, "{why}");
+            assert_eq!(due_again(failed, AT_ONCE, at(60)), expected, "{why}");
         }
     }
 }

@@ -126,8 +126,8 @@ async fn when_too_many_orders_are_denied_none_is_gone_by_itself() {
         rig.deny(number, 13, 2).await;
     }
     rig.fault("GET /api/v1/sellers/orders/{id}", None, refused_with(404, "NOT_FOUND"));
-    rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
     let asked = rig.requests("/api/v1/sellers/orders/").len();
+    rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
     rig.until("they are asked for", async || rig.requests("/api/v1/sellers/orders/").len() >= asked + 50)
         .await;
     rig.pass(OFTEN).await;
@@ -177,6 +177,59 @@ async fn a_listed_order_that_is_denied_is_a_failure_until_it_can_be_read_or_is_l
         assert_eq!(rig.ask(&mirrored).await.len(), usize::from(is_readable));
         rig.stop().await;
     }
+}
+
+/// More orders than are searched for in four sweeps.
+const MANY: usize = 24;
+
+impl Rig {
+    /// Sells orders whose details are denied; returns their numbers when all are failures on record.
+    async fn many_denied(&mut self) -> Vec<String> {
+        self.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+        self.fault("GET /api/v1/sellers/orders/{id}", None, refused_with(404, "NOT_FOUND"));
+        let numbers = (0..MANY).map(|_| self.control().orders().insert(&self.key())).collect();
+        self.shown(FAILURES, |rows| rows.len() == MANY).await;
+        numbers
+    }
+}
+
+#[tokio::test]
+async fn listed_orders_that_were_denied_are_all_read_by_the_sweep_that_lists_them() {
+    let mut rig = mirrored(2).await;
+    let numbers = rig.many_denied().await;
+    rig.control().faults().clear();
+    // One sweep may come just before 50 s have passed since the denials.
+    rig.pass(OFTEN * 3).await;
+    let failures = rig.ask(FAILURES).await;
+    assert!(failures.is_empty(), "{failures:?}");
+    assert_eq!(rig.live("orders").await, 2 + numbers.len());
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn denied_orders_of_which_a_search_tells_nothing_are_read_in_turn() {
+    let mut rig = mirrored(2).await;
+    let numbers = rig.many_denied().await;
+    // All pages and all searches show one other order.
+    let mut others = rig.listing("/api/v1/sellers/orders?limit=100").await;
+    others.retain(|row| !numbers.iter().any(|number| row["order_number"] == number.as_str()));
+    others.truncate(1);
+    assert_eq!(others.len(), 1);
+    let meta = serde_json::json!({"page": 1, "limit": 100, "last_page": 1, "total": 1});
+    let page = serde_json::json!({"data": others, "meta": meta}).to_string();
+    rig.fault("GET /api/v1/sellers/orders", None, Fault::RawJson(page));
+    let reads = |number: &String| rig.requests(&format!("/orders/{number}")).len();
+    let before: Vec<usize> = numbers.iter().map(reads).collect();
+    rig.pass(OFTEN * 7).await;
+    let starved: Vec<&String> = numbers
+        .iter()
+        .zip(before)
+        .filter(|(number, before)| reads(number) == *before)
+        .map(|(n, _)| n)
+        .collect();
+    assert!(starved.is_empty(), "{starved:?}");
+    assert_eq!(rig.ask(FAILURES).await.len(), MANY);
+    rig.stop().await;
 }
 
 #[tokio::test]

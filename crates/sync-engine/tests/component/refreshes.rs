@@ -152,6 +152,18 @@ async fn a_total_that_no_sweep_reaches_is_on_record_with_its_time_until_it_is_re
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_total_that_was_not_reached_is_counted_again_when_a_complete_reconciliation_has_ended() {
+    let mut rig = mirrored(4, 3).await;
+    // Counts are not due for months.
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let behind = "UPDATE remote_counts SET remote = 500, behind_since = at WHERE kind = 'orders'";
+    rig.tables.execute(behind).await;
+    outside.reconcile.notify_one();
+    rig.shown("SELECT kind FROM remote_counts WHERE behind_since IS NOT NULL", <[String]>::is_empty).await;
+    rig.stop().await;
+}
+
 /// What a refresh is answered, whether the delivery is handled then, and the failure that is shown.
 #[tokio::test]
 async fn a_refresh_that_fails_is_repeated_until_it_goes_well_and_one_that_is_refused_is_shown() {

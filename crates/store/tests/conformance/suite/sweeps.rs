@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use espelho_model::{OrderNumber, ProductId, sync::Resource};
 use espelho_store::{
-    AuditRecord, EnumValue, KnownOrder, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch,
+    AuditRecord, EnumValue, Failure, KnownOrder, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch,
 };
 
 use crate::{
@@ -113,6 +113,28 @@ pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &Worl
     tx.mirror().mark_gone(Resource::Products, vec!["A".into()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(counts().await, [2, 1, 1]);
+    // What is on record because it cannot be mirrored counts once, except orders that no listing has shown.
+    let failure = |key: &str, code: &str| Failure {
+        key: key.to_owned(),
+        code: code.to_owned(),
+        error: "não veio".to_owned(),
+        hint: "tente de novo".to_owned(),
+        message: None,
+    };
+    let orders =
+        [("1", "http_422"), ("3", "NOT_FOUND"), ("4", "NOT_FOUND"), ("5", "poisoned"), ("6", "not_found")];
+    let products = [("A", "http_422"), ("B", "http_422"), ("C", "poisoned"), ("D", "shared_sku")];
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.failures()
+        .note_failures(Resource::Orders, &orders.map(|(key, code)| failure(key, code)))
+        .await
+        .unwrap();
+    tx.failures()
+        .note_failures(Resource::Products, &products.map(|(key, code)| failure(key, code)))
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(counts().await, [5, 1, 3]);
     assert_eq!(world.store.runs().live_counts(&store_key("outra")).await.unwrap(), [0; 3]);
 }
 

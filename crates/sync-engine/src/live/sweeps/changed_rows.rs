@@ -15,10 +15,10 @@ use crate::{
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     plan::{
-        denied_orders::NEVER_FOUND,
+        denied_orders::{LISTED_AT_ONCE, NEVER_FOUND, is_denied},
         listed::is_already_mirrored,
         page::plan_page,
-        unbelieved_orders::{CODE, due_again},
+        unbelieved_orders::{AT_ONCE, CODE, due_again},
     },
 };
 
@@ -26,8 +26,10 @@ use crate::{
 struct Changed {
     /// Rows that the mirror does not know yet.
     news: Vec<ListedRow>,
+    /// Orders that were denied.
+    denied: Vec<ListedRow>,
     /// Orders whose details were not believed.
-    again: Vec<ListedRow>,
+    unbelieved: Vec<ListedRow>,
 }
 
 /// What compares listed rows with the mirror.
@@ -44,16 +46,17 @@ impl<'c> ChangedRows<'c> {
         Self { context, queue, rows: RowWriter::new(context), denials: Denials::new(context) }
     }
 
-    /// Queues the rows that are listed differently; returns those that are news.
+    /// Queues the rows that are listed differently; returns those that are news, and denied orders: a walk that ended
+    /// with the news would not reach those that were denied before.
     pub(super) async fn queue(
         &self,
         resource: Resource,
         rows: Vec<ListedRow>,
     ) -> Result<Vec<(String, ContentHash)>, Error> {
-        let Changed { news, again } = self.changed(resource, rows).await?;
-        let found = news.iter().map(|row| (row.key.clone(), row.hash)).collect();
+        let Changed { news, denied, unbelieved } = self.changed(resource, rows).await?;
+        let found = news.iter().chain(&denied).map(|row| (row.key.clone(), row.hash)).collect();
         let news = news.into_iter().map(|row| request_of(resource, Urgency::Found, row));
-        let again = again.into_iter().map(|row| request_of(resource, Urgency::Swept, row));
+        let again = denied.into_iter().chain(unbelieved).map(|row| request_of(resource, Urgency::Swept, row));
         self.queue.push_swept(news.chain(again));
         Ok(found)
     }
@@ -65,33 +68,45 @@ impl<'c> ChangedRows<'c> {
         self.denials.clear_listed(resource, keys()).await?;
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         changed.retain(|row| !self.context.being_read.has(resource, row));
-        let mut again = Vec::new();
+        let (mut denied, mut unbelieved) = (Vec::new(), Vec::new());
         if !changed.is_empty() {
-            // Rows that failed lately are left to the complete reconciliation, except orders that were not believed, and
-            // to the sweep for denied orders.
+            // Rows that failed lately are left to the complete reconciliation, except orders that were denied or not
+            // believed.
             let failed = store.mirror().failures(key, resource).await?;
             let failed = failed.into_iter().filter(|failure| failure.code != NEVER_FOUND);
             let failed: HashMap<String, String> = failed.map(|failure| (failure.key, failure.code)).collect();
-            (again, changed) = changed.into_iter().partition(|row| failed.contains_key(&row.key));
-            again.retain(|row| failed.get(&row.key).is_some_and(|code| code == CODE));
+            let (again, news): (Vec<_>, Vec<_>) =
+                changed.into_iter().partition(|row| failed.contains_key(&row.key));
+            changed = news;
+            for row in again {
+                match failed.get(&row.key).map(String::as_str) {
+                    Some(CODE) => unbelieved.push(row),
+                    Some(code) if is_denied(code) => denied.push(row),
+                    _ => (),
+                }
+            }
         }
         match resource {
             Resource::Orders => Ok(Changed {
-                again: self.not_believed(again).await?,
+                denied: self.due(denied, LISTED_AT_ONCE).await?,
+                unbelieved: self.due(unbelieved, AT_ONCE).await?,
                 news: self.without_mirrored(changed, &known).await?,
             }),
-            Resource::Products => Ok(Changed { news: changed, again: Vec::new() }),
+            Resource::Products => Ok(Changed { news: changed, denied: Vec::new(), unbelieved: Vec::new() }),
         }
     }
 
-    /// Keeps the failed orders that are read again now: their details were not believed.
-    async fn not_believed(&self, mut failed: Vec<ListedRow>) -> Result<Vec<ListedRow>, StoreError> {
+    /// Keeps the failed orders that are read again now, at most `most`.
+    async fn due(&self, mut failed: Vec<ListedRow>, most: usize) -> Result<Vec<ListedRow>, StoreError> {
         // The queue repeats those itself.
-        failed.retain(|row| !self.queue.is_waiting(&Entity::of_row(Resource::Orders, row.key.as_str())));
+        failed.retain(|row| !self.queue.has_entity(&Entity::of_row(Resource::Orders, row.key.as_str())));
+        if failed.is_empty() {
+            return Ok(failed);
+        }
         let keys = failed.iter().map(|row| row.key.clone()).collect();
         let mirror = self.context.store.mirror();
         let failed_at = mirror.failed_at(&self.context.key, Resource::Orders, keys).await?;
-        let due = due_again(failed_at, self.context.clock.now());
+        let due = due_again(failed_at, most, self.context.clock.now());
         failed.retain(|row| due.contains(&row.key));
         Ok(failed)
     }

@@ -1,4 +1,5 @@
-//! Sweeps the orders that the marketplace listed and denied: searches the listing for them, and reads them again.
+//! Sweeps the orders that the marketplace listed and denied, and that the sweep for new orders has not just listed:
+//! searches the listing for them, and reads them again.
 
 use espelho_model::{OrderNumber, sync::Resource};
 use espelho_store::Subresource;
@@ -11,7 +12,7 @@ use crate::{
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     plan::{
         denied_orders::{Search, is_denied, search},
-        unbelieved_orders::due_again,
+        unbelieved_orders::{AT_ONCE, due_again},
     },
 };
 
@@ -28,28 +29,32 @@ pub(super) fn boxed_sweep_denied_orders<'s>(
 async fn sweep_denied_orders(context: &StoreContext, queue: &RefreshQueue<'_>) -> Result<(), Error> {
     let failures = context.store.mirror().failures(&context.key, Resource::Orders).await?;
     let denied = failures.into_iter().filter(|failure| is_denied(&failure.code));
+    // What a page has shown is being read already, and so is what a delivery reported.
+    let denied = denied.filter(|failure| !queue.has_entity(&order(&failure.key)));
     let denied: Vec<String> = denied.map(|failure| failure.key).collect();
     if denied.is_empty() {
         return Ok(());
     }
     let failed_at = context.store.mirror().failed_at(&context.key, Resource::Orders, denied).await?;
     let (mut again, mut unlisted) = (Vec::new(), Vec::new());
-    for number in due_again(failed_at, context.clock.now()) {
-        let listing = match OrderListing::of_order(context, &number).page(1).await {
-            Ok(listing) => listing,
+    for number in due_again(failed_at, AT_ONCE, context.clock.now()) {
+        let found = match OrderListing::of_order(context, &number).page(1).await {
+            Ok(listing) => search(&number, listing.rows, &listing.meta),
             Err(error) if error.ends_all() => return Err(error),
             Err(error) => {
                 let problem = error.problem();
-                tracing::warn!(store = %context.key, order = number, error = problem.error, "a denied order could not be searched for; will retry");
-                break;
+                tracing::warn!(store = %context.key, order = number, error = problem.error, "a denied order could not be searched for; it is read");
+                Search::Unclear
             }
         };
-        match search(&number, listing.rows, &listing.meta) {
+        match found {
             Search::Listed(row) => again.push(request_of(Resource::Orders, Urgency::Swept, row)),
             Search::Unlisted => unlisted.push(number),
             Search::Unclear => {
-                let request = RefreshRequest::swept([Subresource::Order]);
-                again.push((Entity::Order(OrderNumber::new(number)), request));
+                // Another denial is recorded again, so that the next orders have their turn.
+                let request =
+                    RefreshRequest { was_denied: true, ..RefreshRequest::swept([Subresource::Order]) };
+                again.push((order(&number), request));
             }
         }
         if context.stop.is_cancelled() {
@@ -67,4 +72,8 @@ async fn sweep_denied_orders(context: &StoreContext, queue: &RefreshQueue<'_>) -
         tx.commit().await
     };
     ended.await.map_err(Error::from)
+}
+
+fn order(number: &str) -> Entity {
+    Entity::Order(OrderNumber::new(number))
 }

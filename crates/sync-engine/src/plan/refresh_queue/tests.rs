@@ -1,12 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use espelho_model::OrderNumber;
+use espelho_model::{OrderNumber, ProductId};
 use proptest::prelude::*;
 
 use super::*;
 
 fn order(n: u8) -> Entity {
     Entity::Order(OrderNumber::new(n.to_string()))
+}
+
+fn product(n: u8) -> Entity {
+    Entity::Product(ProductId::new(n.to_string()))
 }
 
 fn hint(id: i64) -> RefreshRequest {
@@ -19,6 +23,19 @@ fn seconds(n: f64) -> Duration {
 
 fn take(queue: &mut Queue, now: f64) -> Option<Work> {
     queue.take(seconds(now), Urgency::Hinted)
+}
+
+#[test]
+fn the_queue_has_what_waits_and_what_is_being_read() {
+    let mut queue = Queue::default();
+    let has = |queue: &Queue| (queue.has_entity(&order(1)), queue.is_waiting(&order(1)));
+    assert_eq!(has(&queue), (false, false));
+    queue.push(seconds(0.0), order(1), hint(1));
+    assert_eq!(has(&queue), (true, true));
+    assert!(take(&mut queue, 0.0).is_some());
+    assert_eq!(has(&queue), (true, false));
+    queue.done(seconds(0.5), &order(1), Ended::Done);
+    assert_eq!(has(&queue), (false, false));
 }
 
 // withstands: F031
@@ -75,6 +92,48 @@ fn a_new_hint_cuts_the_waiting_short_and_begins_it_anew() {
     assert_eq!(take(&mut queue, 20.0).unwrap().request.ids, [1, 2]);
     queue.done(seconds(20.0), &order(1), Ended::NotYet);
     assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(22.0)));
+}
+
+#[test]
+fn a_product_is_read_again_after_every_first_reading_and_not_when_a_new_delivery_tells_of_it() {
+    let mut queue = Queue::default();
+    for (id, entity) in [(1, product(1)), (2, product(2)), (3, order(3))] {
+        queue.push(seconds(0.0), entity.clone(), hint(id));
+        assert_eq!(take(&mut queue, 0.0).unwrap().entity, entity);
+        queue.done(seconds(0.0), &entity, Ended::NotYet);
+    }
+    queue.push(seconds(3.0), order(4), hint(4));
+    queue.push(seconds(3.0), product(5), hint(5));
+    // A later delivery tells of a product that is awaited.
+    queue.push(seconds(3.0), product(2), hint(6));
+    assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(2.0)));
+    let read: Vec<_> = std::iter::from_fn(|| take(&mut queue, 3.0)).map(|work| work.entity).collect();
+    assert_eq!(read, [product(2), order(3), order(4), product(5), product(1)]);
+}
+
+#[test]
+fn of_many_products_that_do_not_show_their_values_a_hundred_are_read_again_and_all_orders() {
+    let mut queue = Queue::default();
+    let mut read_once = Vec::new();
+    for n in 0..120 {
+        for (id, entity) in [(i64::from(n), product(n)), (1_000 + i64::from(n), order(n))] {
+            queue.push(seconds(0.0), entity.clone(), hint(id));
+            take(&mut queue, 0.0).unwrap();
+            read_once.extend(queue.done(seconds(0.0), &entity, Ended::NotYet));
+        }
+    }
+    assert_eq!(read_once, (100..120).collect::<Vec<i64>>(), "their deliveries wait for nothing");
+    let again = |queue: &mut Queue, now: f64, ended: Ended| -> (usize, usize) {
+        let read: Vec<_> = std::iter::from_fn(|| take(queue, now)).map(|work| work.entity).collect();
+        read.iter().for_each(|entity| drop(queue.done(seconds(now), entity, ended)));
+        let products = read.iter().filter(|entity| matches!(entity, Entity::Product(_))).count();
+        (products, read.len() - products)
+    };
+    assert_eq!(again(&mut queue, 2.0, Ended::NotYet), (100, 120), "what is awaited is awaited to its end");
+    assert_eq!(again(&mut queue, 10.0, Ended::Done), (100, 120));
+    queue.push(seconds(20.0), product(119), hint(9));
+    assert_eq!(again(&mut queue, 20.0, Ended::NotYet), (1, 0));
+    assert_eq!(again(&mut queue, 22.0, Ended::Done), (1, 0), "there is room again");
 }
 
 #[test]
