@@ -70,7 +70,7 @@ async fn neither_customers_nor_secrets_are_in_the_most_talkative_log() {
 
 // withstands: F126, F133
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_whom_a_refusal_names_is_in_its_row_and_in_no_log_alarm_or_status() {
+async fn a_person_whom_a_refusal_names_is_in_its_row_and_in_no_log_and_no_alarm() {
     let named = ["Canária Ninguém", "529.982.247-25", "canaria.ninguem@example.com", "11912345678"];
     let said = format!("{}: https://s.example/a?X-Amz-Signature=4f2b9c", named.join(", "));
     let refusal = Reply::refusal(422, "VALIDATION_ERROR", &said, &json!({"notes": [said]}));
@@ -95,7 +95,9 @@ async fn a_person_whom_a_refusal_names_is_in_its_row_and_in_no_log_alarm_or_stat
         .await;
     let alarm = mirror.ask(told).await[0]["told"].clone();
     assert!(alarm.contains("command 1: ") && alarm.contains("VALIDATION_ERROR"), "{alarm}");
-    let status = get(&format!("{base}/status")).await.1;
+    // Beside the alarms the status has the words of failed rows, for whoever may read the rows.
+    let status: Value = serde_json::from_str(&get(&format!("{base}/status")).await.1).unwrap();
+    let status = status["alarms"].to_string();
     let row = mirror.ask("SELECT error AS said FROM commands").await[0]["said"].clone();
     service.terminate().await;
     let log = service.end().await.expect(0).stderr;
