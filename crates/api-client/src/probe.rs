@@ -22,7 +22,7 @@ pub struct Reachability {
     pub status: u16,
     /// The server's clock in the middle of that time, to the second.
     pub date: Option<DateTime<Utc>>,
-    /// How long a 429 asks to wait.
+    /// The wait that a 429 asks for.
     pub wait: Option<Duration>,
 }
 

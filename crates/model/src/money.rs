@@ -50,7 +50,7 @@ pub fn unreadable(field: &str, written: &str) -> Text {
     }
 }
 
-/// What is odd about a text that is read as no number.
+/// The reason why a text is read as no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Oddity {
     NoNumber,

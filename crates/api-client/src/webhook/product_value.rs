@@ -19,7 +19,7 @@ pub enum ProductField {
     Availability(Option<LocationId>),
 }
 
-/// What an event reports of a product.
+/// A value of a product that an event reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProductValue {
     /// The field.

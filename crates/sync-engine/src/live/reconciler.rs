@@ -104,7 +104,7 @@ impl<'c> Reconciler<'c> {
         }
     }
 
-    /// Whether the last count showed that the mirror lacks rows.
+    /// Tells if the last count showed that the mirror lacks rows.
     async fn was_behind(&self) -> bool {
         let counts = self.context.store.runs().remote_counts(&self.context.key).await;
         counts.is_ok_and(|counts| counts.iter().any(|count| count.behind_since.is_some()))

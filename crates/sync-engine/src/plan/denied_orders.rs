@@ -16,7 +16,7 @@ pub const NEVER_FOUND: &str = "not_found";
 /// Denied orders of one page of a listing that are read again at once: a whole page.
 pub const LISTED_AT_ONCE: usize = 100;
 
-/// Whether a failure says that the marketplace denies a listed order: the message codes of its 404 end so.
+/// Tells if a failure says that the marketplace denies a listed order: the message codes of its 404 end so.
 pub fn is_denied(code: &str) -> bool {
     code.ends_with("NOT_FOUND")
 }

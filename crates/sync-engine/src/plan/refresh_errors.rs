@@ -19,13 +19,13 @@ const DENIALS_BEFORE: usize = 2;
 /// The reading that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// How urgent it was.
+    /// The urgency of the reading.
     pub urgency: Urgency,
-    /// Whether a listing shows the entity, as far as known.
+    /// True if a listing shows the entity, as far as known.
     pub is_listed: bool,
-    /// How often it was read before for the same request.
+    /// The number of readings before for the same request.
     pub round: usize,
-    /// Whether it is not read again for the same request.
+    /// True if it is not read again for the same request.
     pub is_last: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum AfterError {
     Leave,
     /// A delivery reported it, or a listing shows it, and the marketplace may not show it yet.
     Await {
-        /// Whether its row shows that it cannot be read.
+        /// True if its row shows that it cannot be read.
         is_shown: bool,
     },
     /// Its row shows why it cannot be read.
@@ -76,7 +76,7 @@ pub fn after_error(entity: &Entity, reading: Reading, error: &ApiError) -> After
             (Entity::Order(_), Urgency::Found) if is_listed && round < DENIALS_BEFORE => {
                 AfterError::Await { is_shown: false }
             }
-            // What a sweep asks for again has failed before.
+            // A sweep asks again only for rows that have failed before.
             (Entity::Order(_), Urgency::Found | Urgency::Swept) if is_listed => AfterError::Show,
             (Entity::Order(_), Urgency::Found | Urgency::Swept) => AfterError::Leave,
         };

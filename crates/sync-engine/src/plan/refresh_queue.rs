@@ -30,7 +30,7 @@ pub(crate) const BUSY: usize = 50;
 #[derive(Debug, Default)]
 pub struct Queue {
     entries: HashMap<Entity, Entry>,
-    /// What waits and is not being read, by lane; the number orders entries of the same time.
+    /// Entities that wait and are not being read, by lane; the number orders entries of the same time.
     due: [BTreeSet<(Duration, u64, Entity)>; 4],
     /// Recently read entities, with the time from which each may be read again.
     resting: VecDeque<(Duration, Entity)>,
@@ -106,7 +106,7 @@ pub struct Work {
     pub entity: Entity,
     /// What to refresh of it.
     pub request: RefreshRequest,
-    /// How often it was read before without showing the expected state.
+    /// The number of readings before, none of which showed the expected state.
     pub round: usize,
     /// Whether it is not read again if it still does not show the expected state.
     pub is_last: bool,
@@ -225,7 +225,7 @@ impl Queue {
         self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some())
     }
 
-    /// Whether an entity waits to be read, or is being read.
+    /// Tells if an entity waits to be read, or is being read.
     pub fn has_entity(&self, entity: &Entity) -> bool {
         self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some() || entry.busy.is_some())
     }

@@ -8,7 +8,7 @@
 use espelho_api_client::resources::orders::{OrderDetails, details::Party};
 use espelho_model::RawJson;
 
-/// What the orders of a store have shown of their sellers.
+/// The sellers that the orders of a store have shown.
 #[derive(Clone, Debug, Default)]
 pub struct Sellers {
     /// The sub-store that was seen first.

@@ -20,7 +20,7 @@ const HOPELESS_AFTER: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// So many campaigns that begin to fail one after another are no matter of a campaign.
 const MOST_IN_A_ROW: u32 = 3;
 
-/// What the failure of a campaign's reading is about.
+/// The scope of a failure to read a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CampaignFailure {
     /// The connection, the budget, the credential or the end of the work: each other campaign would fail too.

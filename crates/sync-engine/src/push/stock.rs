@@ -40,11 +40,12 @@ use crate::{
             invalid,
             jobs::{Scan, key_of, key_of_level},
             level_evidence::LevelEvidence,
+            lost_level,
             own_writes::is_behind,
             stock_level::{
-                self, Action, Basis, Dispatches, Trust, ahead_of, check, decide, is_to_set_again, is_urgent,
-                last_set, must_be_guarded, of_product, reserved_of, settle_unknown, shown_from, shows,
-                target_of_reading, trust, trusted_for, unknown_location, untold, went_ahead_of,
+                Action, Basis, Dispatches, Trust, ahead_of, check, decide, is_to_set_again, is_urgent,
+                last_set, must_be_guarded, of_product, reserved_of, shown_from, shows, target_of_reading,
+                trust, trusted_for, unknown_location, untold, went_ahead_of,
             },
             stock_movement::quantity_of,
         },
@@ -488,7 +489,7 @@ impl<'c> StockPusher<'c> {
         let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
         let Some(quantity) = quantity_of(level) else {
             let sent_at = effect.sent_at.unwrap_or(effect.planned_at);
-            return Ok(settle_unknown(self.context.clock.now() - sent_at));
+            return Ok(lost_level::settle_unknown(self.context.clock.now() - sent_at));
         };
         let lower = evidence.target - quantity;
         let sku = Sku::new(&evidence.sku);
@@ -501,6 +502,6 @@ impl<'c> StockPusher<'c> {
         );
         earlier.retain(|other| other.id < effect.id);
         let is_behind = is_behind(quantity, &earlier, self.context.clock.now());
-        Ok(stock_level::settle(evidence, quantity, is_explained, is_behind))
+        Ok(lost_level::settle(evidence, quantity, is_explained, is_behind))
     }
 }

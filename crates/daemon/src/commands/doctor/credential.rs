@@ -148,7 +148,7 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
     match (has_logged_in, store.all.login && !was_refused) {
         (true, _) => Finding::green(text!("doctor-password")),
         (false, true) => {
-            // Where our own part of the login limit is used up, a login would only wait.
+            // A login would only wait while our own part of the login limit is used up.
             let now = store.all.clock.now();
             match allowed_at(recent_logins(store, now).await, now) {
                 Some(until) => limited(until, true),

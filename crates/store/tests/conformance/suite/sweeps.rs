@@ -113,7 +113,7 @@ pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &Worl
     tx.mirror().mark_gone(Resource::Products, vec!["A".into()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(counts().await, [2, 1, 1]);
-    // What is on record because it cannot be mirrored counts once, except orders that no listing has shown.
+    // A row that cannot be mirrored and is on record counts once; an order that no listing has shown does not count.
     let failure = |key: &str, code: &str| Failure {
         key: key.to_owned(),
         code: code.to_owned(),

@@ -29,7 +29,7 @@ pub(super) fn boxed_sweep_denied_orders<'s>(
 async fn sweep_denied_orders(context: &StoreContext, queue: &RefreshQueue<'_>) -> Result<(), Error> {
     let failures = context.store.mirror().failures(&context.key, Resource::Orders).await?;
     let denied = failures.into_iter().filter(|failure| is_denied(&failure.code));
-    // What a page has shown is being read already, and so is what a delivery reported.
+    // Orders that a page has shown, or a delivery reported, are being read already.
     let denied = denied.filter(|failure| !queue.has_entity(&order(&failure.key)));
     let denied: Vec<String> = denied.map(|failure| failure.key).collect();
     if denied.is_empty() {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 
-/// What the journal keeps with a level that is set.
+/// A level that is set, as the journal keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields bear the API document's names")]
 pub struct LevelEvidence {

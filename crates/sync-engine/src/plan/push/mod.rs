@@ -13,6 +13,7 @@ pub mod job_queue;
 pub mod jobs;
 pub mod labels;
 pub mod level_evidence;
+pub mod lost_level;
 pub mod media;
 pub mod movement_evidence;
 pub mod order_notes;

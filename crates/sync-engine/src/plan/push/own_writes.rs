@@ -242,12 +242,12 @@ mod tests {
         let of_two = [tier(1, 75), tier(10, 70)];
         let deleted = manual(&[step("delete", 10, None, 0)], &of_two, &of_two);
         assert!(matches!(deleted[..], [Step::Post(Tier { min_quantity: 10, .. })]), "{deleted:?}");
-        // What nobody asks for stays as the reading shows it.
+        // A tier that no row asks for stays as the reading shows it.
         for effects in [[step("put", 1, Some(80), 0)], [step("delete", 1, None, 0)]] {
             let from = tiers_to_plan_from(Mode::Manual, &of_two, (&of_two[..1], &[10]), &effects, at(10));
             assert_eq!(from, of_two);
         }
-        // Where the reading is not as asked, the steps are those from the reading.
+        // The steps are those from the reading if the reading is not as asked.
         let other = manual(&[put(80)], &[tier(1, 70)], &[tier(1, 75)]);
         assert_eq!(other, manual(&[], &[tier(1, 70)], &[tier(1, 75)]));
     }

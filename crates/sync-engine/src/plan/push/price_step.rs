@@ -68,7 +68,7 @@ impl StepEvidence {
     }
 }
 
-/// What became of a step whose answer was lost; `tiers` are the product's by now, or with `is_behind` perhaps those from
+/// Settles a step whose answer was lost; `tiers` are the product's by now, or with `is_behind` perhaps those from
 /// before the change that precedes it: then the next attempt takes it again.
 pub fn settle(evidence: &StepEvidence, tiers: &[Tier], is_behind: bool) -> Settlement {
     if is_behind {

@@ -1,7 +1,7 @@
 //! Levels of stock (`erp_stock`, effect `stock.set`): absolute, so that one may be set twice; and the check of what a
 //! level came to.
 
-use std::{cmp::Ordering, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::Error as ApiError;
@@ -18,7 +18,7 @@ use espelho_store::{Effect, EffectState, OpenCommand, StockIntent};
 use rust_decimal::Decimal;
 
 use super::{
-    Message, Settlement, Verdict,
+    Message, Verdict,
     attempts::{OVER_AFTER, backoff_or_give_up},
     doubtful,
     evidence::{Evidence as _, may_have_happened, read},
@@ -26,7 +26,7 @@ use super::{
     jobs::{DISPATCH_GRACE, dispatches_goods},
     level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
-    own_writes::{LAG_RECHECK_INTERVAL, is_behind},
+    own_writes::is_behind,
     units::has_half_unit,
 };
 
@@ -42,9 +42,9 @@ const TRUSTED: TimeDelta = TimeDelta::hours(1);
 /// … a zero for much less: what is not there must not be on sale.
 const TRUSTED_ZERO: TimeDelta = TimeDelta::seconds(30);
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
-const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
+pub(super) const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 /// The time between two checks of such a level.
-const RECHECK_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const RECHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What `erp_stock.quantity` means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -428,34 +428,6 @@ fn as_set(Shown { quantity, reserved }: Shown, set: &LevelSet) -> Verdict {
         (Some(wait), _) => Verdict::RetryAfter(wait),
         (None, true) => Verdict::DoneBut(oversold(quantity, reserved)),
         (None, false) => Verdict::Done(None),
-    }
-}
-
-/// What became of a set whose answer was lost. A level that is lower by what was sold since was set: setting it again
-/// would bring back what is gone. `is_explained` says that dispatches explain the difference, `is_behind` that the reading
-/// may be from before our last changes of the level: then a later reading decides.
-pub fn settle(
-    evidence: &LevelEvidence,
-    quantity: Decimal,
-    is_explained: bool,
-    is_behind: bool,
-) -> Settlement {
-    match quantity.cmp(&evidence.target) {
-        _ if is_behind => Settlement::NotYet(LAG_RECHECK_INTERVAL),
-        Ordering::Equal => Settlement::Happened { answer: None, how: "the product shows it" },
-        Ordering::Less if is_explained => {
-            Settlement::Happened { answer: None, how: "the product shows it, less what was sold" }
-        }
-        _ => Settlement::DidNotHappen { how: "the product does not show it" },
-    }
-}
-
-/// Settles a set whose answer was lost, `age` after it was sent, where the marketplace shows the level without a
-/// quantity: nothing proves it, and a later reading may.
-pub fn settle_unknown(age: TimeDelta) -> Settlement {
-    match TimeDelta::from_std(EXPLAINED_WITHIN).is_ok_and(|patience| age < patience) {
-        true => Settlement::NotYet(RECHECK_INTERVAL),
-        false => Settlement::Unprovable(doubtful("unprovable")),
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 
-/// What is unclear for less may become clear: the mirror hears of orders that it did not know.
+/// An outcome that has been unclear for less may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
 /// A movement that happened shows in every reading after this time: the marketplace is given ten seconds to do it, and
 /// readings are behind by [`READINGS_LAG`] at most. One that does not show by then did not happen, and is sent again.
@@ -49,8 +49,8 @@ pub struct After {
     pub reported: Vec<ReportedChange>,
     /// True if a reading after it has shown another quantity than the one before it.
     pub has_moved: bool,
-    /// What changes of ours added at the location in the two minutes before, the newest first; `None` for one of which that is
-    /// not known.
+    /// The quantities that changes of ours added at the location in the two minutes before, the newest first; `None` is
+    /// unknown.
     pub changed_before: Vec<Option<Decimal>>,
     /// The same for all locations.
     pub changed_before_anywhere: Vec<Option<Decimal>>,
@@ -102,7 +102,7 @@ pub fn waits_for_orders() -> Settlement {
     Settlement::NotYet(ORDERS_RECHECK_INTERVAL)
 }
 
-/// What a reading after a movement whose answer was lost tells of it.
+/// The evidence that a reading gives of a movement whose answer was lost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// It happened.
@@ -152,7 +152,7 @@ pub fn judge(evidence: &MovementEvidence, after: Option<After>) -> Judgement {
     }
 }
 
-/// What becomes of a movement whose answer was lost, `age` after it was sent. `unclear_for` is how long ago the first of
+/// Settles a movement whose answer was lost, `age` after it was sent. `unclear_for` is how long ago the first of
 /// the last readings was unclear.
 pub fn settle(judgement: Judgement, age: TimeDelta, unclear_for: TimeDelta) -> Settlement {
     // A service that is started again and again does not begin to wait anew.

@@ -283,7 +283,7 @@ async fn changed_before(
     for effect in effects.iter().rev().filter(|effect| effect.id < movement.id) {
         let (added, is_here) = match effect.key.starts_with(&of_sku) {
             true => (recently_added(effect, now), effect.key == movement.key),
-            // Nobody tells from which location a dispatch took it.
+            // The API does not tell from which location a dispatch took it.
             false => (services.dispatches.recently_added(effect, sku, now).await?, true),
         };
         let Some(added) = added else { continue };

@@ -1,5 +1,4 @@
 use espelho_model::{LocationId, ProductId, Sku};
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::{
@@ -292,12 +291,11 @@ fn a_level_that_differs_is_compared_with_what_was_dispatched() {
 fn a_level_without_a_quantity_is_evidence_neither_for_nor_against_what_was_set() {
     let unprovable = doubtful("unprovable");
     for (seconds, over) in [(0_u32, false), (29, false), (30, true), (3_600, true)] {
-        let (verdict, settled) = match over {
-            true => (Verdict::Failed(unprovable.clone()), Settlement::Unprovable(unprovable.clone())),
-            false => (Verdict::RetryAfter(RECHECK_INTERVAL), Settlement::NotYet(RECHECK_INTERVAL)),
+        let verdict = match over {
+            true => Verdict::Failed(unprovable.clone()),
+            false => Verdict::RetryAfter(RECHECK_INTERVAL),
         };
         assert_eq!(verdict_of_unknown(Duration::from_secs(seconds.into())), verdict, "{seconds}");
-        assert_eq!(settle_unknown(TimeDelta::seconds(seconds.into())), settled, "{seconds}");
     }
 }
 
@@ -348,59 +346,6 @@ fn what_we_moved_after_a_level_was_set_is_no_conflict_and_what_may_land_late_is_
     assert_eq!(last_set(&[set(5, REFUTED)], at(10)), None);
     assert_eq!(last_set(&[set(5, EffectState::Planned)], at(10)), None);
     assert_eq!(last_set(&[set(5, EffectState::Doubtful)], at(10)).map(|set| set.target), Some(whole(5)));
-}
-
-proptest! {
-    // withstands: F001
-    #[test]
-    fn a_lost_set_is_never_taken_for_undone_where_the_product_shows_it_or_sales_explain_the_rest(
-        target in 0i64..1_000, sold in 0i64..1_000,
-    ) {
-        prop_assume!(sold <= target);
-        let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None, there: None,
-        };
-        let settled = settle(&evidence, whole(target - sold), sold > 0, false);
-        let happened = matches!(settled, Settlement::Happened { .. });
-        prop_assert!(happened, "{:?}", settled);
-    }
-
-    #[test]
-    fn a_level_that_is_higher_or_lower_without_a_sale_was_not_set(target in 0i64..1_000, there in 0i64..1_000, explained: bool) {
-        prop_assume!(target != there && !(explained && there < target));
-        let evidence = LevelEvidence {
-            product: "P".into(), location: "1".into(), sku: "A".into(), target: whole(target), wish: None, wanted: None, ahead_of: Vec::new(), mark: None, there: None,
-        };
-        let settled = settle(&evidence, whole(there), explained, false);
-        let did_not = matches!(settled, Settlement::DidNotHappen { .. });
-        prop_assert!(did_not, "{:?}", settled);
-    }
-}
-
-#[test]
-fn a_lost_set_is_settled_by_what_the_product_shows() {
-    let evidence = LevelEvidence {
-        product: "P".into(),
-        location: "1".into(),
-        sku: "A".into(),
-        target: whole(5),
-        wish: None,
-        wanted: None,
-        ahead_of: Vec::new(),
-        mark: None,
-        there: None,
-    };
-    for (there, is_explained, happened) in [
-        (5, false, true),
-        (5, true, true),
-        (4, true, true),
-        (4, false, false),
-        (6, true, false),
-        (6, false, false),
-    ] {
-        let settled = settle(&evidence, whole(there), is_explained, false);
-        assert_eq!(matches!(settled, Settlement::Happened { .. }), happened, "{there} {is_explained}");
-    }
 }
 
 #[test]
@@ -596,15 +541,6 @@ fn what_was_set_at_another_product_of_the_sku_says_nothing_of_this_one() {
     let unreadable = || effect("stock.set", None, CONFIRMED);
     assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &product).len(), 2);
     assert_eq!(of_product(vec![unreadable(), moved(2, CONFIRMED)], &ProductId::new("O")).len(), 1);
-}
-
-#[test]
-fn a_lost_set_waits_for_a_reading_that_shows_the_change_before_it() {
-    let evidence: LevelEvidence = read(&set_for(2, 5, EffectState::Sent)).unwrap();
-    for (there, is_explained) in [(5, false), (4, true), (4, false), (9, false)] {
-        let settled = settle(&evidence, whole(there), is_explained, true);
-        assert!(matches!(settled, Settlement::NotYet(_)), "{there} {is_explained}: {settled:?}");
-    }
 }
 
 #[test]
