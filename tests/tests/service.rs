@@ -165,14 +165,16 @@ async fn a_service_reconciles_on_its_schedule() {
 
 #[tokio::test]
 async fn a_service_that_is_stopped_within_a_pass_ends_cleanly_and_the_next_run_resumes() {
-    let shop = Shop::with_rule(Order::many(300), |call| {
-        call.is_order_page(2).then(|| Reply::refusal(503, "", "", &json!([])).held())
+    // Of all orders: the pass over the open ones comes first.
+    let is_page_2 = |call: &espelho_tests::Call| call.is_order_page(2) && !call.query.contains_key("status");
+    let shop = Shop::with_rule(Order::many(300), move |call| {
+        is_page_2(call).then(|| Reply::refusal(503, "", "", &json!([])).held())
     })
     .await;
     let installation = Installation::on(Kind::Sqlite).await;
     shop.join(&installation);
     let service = installation.start(&["run"]);
-    until("page 2 is asked for", async || shop.count(|call| call.is_order_page(2)) > 0).await;
+    until("page 2 is asked for", async || shop.count(is_page_2) > 0).await;
     service.terminate().await;
     shop.rule(|_| None);
     shop.release();
@@ -294,6 +296,17 @@ async fn a_sandbox_says_where_it_is_in_one_object_and_serves() {
     assert_eq!(run.count("orders", "changed"), 30);
     let ended = stopped(running).await;
     assert_eq!(ended.stdout, "", "nothing but the object");
+}
+
+#[tokio::test]
+async fn a_sandbox_whose_port_is_taken_says_in_the_readers_language_by_whom() {
+    let nowhere = Installation::on(Kind::Sqlite).await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let process = format!("processo {}", std::process::id());
+    let refused = nowhere.run_in_portuguese(&["sandbox", "--listen", &listen, "--json"]).await.expect(1);
+    let refused = refused.says(&listen).says(&process).says("Escolha outra porta: --listen 127.0.0.1:0");
+    assert_eq!(refused.json()["errors"][0]["code"], "port_refused", "{refused}");
 }
 
 #[tokio::test]

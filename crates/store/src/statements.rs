@@ -200,6 +200,7 @@ const PLAIN: &[&str] = &[
     subresources::AGED,
     subresources::UNREAD,
     subresources::UNREAD_BELOW,
+    subresources::UNREAD_OPEN,
     quarantine::ALL,
     quarantine::FAILURE,
     quarantine::FIND,

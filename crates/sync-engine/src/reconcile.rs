@@ -6,12 +6,15 @@ use espelho_model::{
     sync::{Resource, RunState, Target},
     text,
 };
-use espelho_store::RunResult;
+use espelho_store::{Error as StoreError, RunResult};
 
 use crate::{
     Problem, ResourceReport, StoreContext, StoreReport, Trouble,
-    plan::{pauses::Activity, reconciled::passes},
-    pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
+    plan::{downtime::was_mirrored, first_read::reads_open_first, pauses::Activity, reconciled::passes},
+    pull::{
+        OrdersPull, PassOptions, ProductsPull, Pull as _, read_subresource, read_whole, run_pass,
+        subresource_of,
+    },
 };
 
 /// The code of a reconciliation that a pause has kept from beginning.
@@ -141,14 +144,69 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     let parameter = context.page_parameter.clone();
     match resource {
-        Resource::Orders => run_pass(context, OrdersPull::new(client, options.since, parameter), pass).await,
+        Resource::Orders => {
+            let all = OrdersPull::new(client.clone(), options.since, parameter.clone());
+            Box::pin(read_orders(context, OrdersPull::open(client, parameter), all, pass)).await
+        }
         Resource::Products => match context.store.mirror().location_names(&context.key).await {
             Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
-            Err(error) => {
-                let mut report = ResourceReport::new(resource);
-                (report.state, report.problem) = (RunState::Failed, Some(Problem::from_store(&error)));
-                report
-            }
+            Err(error) => unread(resource, &error),
         },
     }
+}
+
+/// Reads the orders. If the live mirror reads a store for the first time, it reads the open ones before all others:
+/// people wait for them, and all orders may take hours. The pass over all orders finds them mirrored, and reads again
+/// those that failed.
+async fn read_orders(
+    context: &StoreContext,
+    open: OrdersPull,
+    all: OrdersPull,
+    pass: PassOptions,
+) -> ResourceReport {
+    let first = match is_open_first(context, &open, pass).await {
+        Ok(true) => {
+            let pass = PassOptions { covers_everything: false, ..pass };
+            Box::pin(run_pass(context, open, pass)).await
+        }
+        Ok(false) => return run_pass(context, all, pass).await,
+        Err(error) => return unread(Resource::Orders, &error),
+    };
+    if first.problem.as_ref().is_some_and(concerns_store) {
+        return first;
+    }
+    with_first(first, run_pass(context, all, pass).await)
+}
+
+async fn is_open_first(
+    context: &StoreContext,
+    open: &OrdersPull,
+    pass: PassOptions,
+) -> Result<bool, StoreError> {
+    if !pass.beside_live || !pass.covers_everything || pass.restart || pass.deep || pass.dry_run {
+        return Ok(false);
+    }
+    let kept = context.store.mirror().pass(&context.key, Resource::Orders).await?;
+    let runs = context.store.runs().last_run_states(&context.key).await?;
+    let is_kept = kept.map(|kept| open.clone().ask_as(&kept.scope));
+    Ok(reads_open_first(is_kept, was_mirrored(&runs)))
+}
+
+/// Adds what the pass over the open orders read to the report of the pass over all orders, which has seen them too.
+fn with_first(first: ResourceReport, mut all: ResourceReport) -> ResourceReport {
+    all.counts.changed += first.counts.changed;
+    all.pages += first.pages;
+    all.details += first.details;
+    all.notes = first.notes.into_iter().chain(all.notes).collect();
+    if all.state == RunState::Failed && first.counts.seen > 0 {
+        all.state = RunState::Partial;
+    }
+    all
+}
+
+/// Returns the report of a resource of which nothing was read, because the database did not answer.
+fn unread(resource: Resource, error: &StoreError) -> ResourceReport {
+    let mut report = ResourceReport::new(resource);
+    (report.state, report.problem) = (RunState::Failed, Some(Problem::from_store(error)));
+    report
 }

@@ -261,8 +261,10 @@ mod tests {
         assert!(OPEN_ORDERS.contains(&format!("NOT IN ({list})")));
         let statuses = format!("(o.status IS NULL OR o.status NOT IN ({list}))");
         assert!(crate::mirror::subresources::AGED.contains(&statuses));
+        assert!(crate::mirror::subresources::UNREAD_OPEN.contains(&statuses));
         for sql in [
             crate::mirror::subresources::AGED,
+            crate::mirror::subresources::UNREAD_OPEN,
             crate::operations::sweeps::OPEN[0],
             crate::operations::sweeps::OPEN[1],
             crate::operations::sweeps::LIVE_COUNTS,

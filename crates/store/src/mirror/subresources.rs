@@ -39,6 +39,18 @@ macro_rules! unread {
 
 pub(crate) const UNREAD: &str = unread!("");
 pub(crate) const UNREAD_BELOW: &str = unread!("AND (unread_since, order_number) < ($3, $4) ");
+/// By the index `orders_open`, with the row of each open order: no more is asked of it than [`AGED`] asks. The second
+/// wording of what is open is for PostgreSQL, as there.
+pub(crate) const UNREAD_OPEN: &str = "SELECT u.order_number, u.unread_since, p.part FROM ( \
+    SELECT n.store, n.order_number, n.unread_since FROM orders AS o CROSS JOIN orders AS n \
+    WHERE o.store = $1 AND o.gone_at IS NULL \
+    AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
+    AND (o.status IS NULL OR o.status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')) \
+    AND n.store = o.store AND n.order_number = o.order_number AND n.unread_since IS NOT NULL \
+    ORDER BY o.order_number LIMIT $2) AS u \
+    LEFT JOIN order_parts AS p ON p.store = u.store AND p.order_number = u.order_number \
+    AND p.part IN ('invoices', 'events', 'financial', 'shipments', 'tracking') \
+    AND p.read_at >= u.unread_since ORDER BY u.order_number";
 pub(crate) const ALL_READ: &str = "UPDATE orders SET unread_since = NULL \
     WHERE store = $1 AND unread_since IS NOT NULL AND 5 = (SELECT count(*) FROM order_parts AS p \
     WHERE p.store = orders.store AND p.order_number = orders.order_number \
@@ -158,22 +170,17 @@ impl Staleness<'_> {
             sql = UNREAD_BELOW;
         }
         let rows = self.database.fetch("read orders with unread sides", sql, values).await?;
-        let mut orders: Vec<UnreadOrder> = Vec::new();
-        for row in &rows {
-            let number = OrderNumber::new(row.text(0)?);
-            if orders.last().is_none_or(|last| last.number != number) {
-                let subresources = BTreeSet::from(Subresource::BELOW_ORDER);
-                orders.push(UnreadOrder { number, since: row.time(1)?, subresources });
-            }
-            if let (Some(order), Some(read)) = (orders.last_mut(), row.optional_text(2)?) {
-                order.subresources.retain(|subresource| subresource.as_str() != read);
-            }
-        }
-        // An order with nothing to read would stay here for ever; reading it again takes it off.
-        for order in orders.iter_mut().filter(|order| order.subresources.is_empty()) {
-            order.subresources = BTreeSet::from(Subresource::BELOW_ORDER);
-        }
-        Ok(orders)
+        unread(&rows)
+    }
+
+    /// Up to `limit` open orders with sub-resources to read, by number.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unread_open_orders(self, store: &StoreKey, limit: u32) -> Result<Vec<UnreadOrder>, Error> {
+        let values = vec![store.as_str().into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read open orders with unread sides", UNREAD_OPEN, values).await?;
+        unread(&rows)
     }
 
     /// Up to `limit` orders that are open or have unfinished labels, whose sub-resource was last read before
@@ -193,6 +200,26 @@ impl Staleness<'_> {
         let rows = self.database.fetch("read orders by the age of a side", AGED, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
+}
+
+/// Returns orders with what is left to read of them, from rows that name what was read.
+fn unread(rows: &[Row]) -> Result<Vec<UnreadOrder>, Error> {
+    let mut orders: Vec<UnreadOrder> = Vec::new();
+    for row in rows {
+        let number = OrderNumber::new(row.text(0)?);
+        if orders.last().is_none_or(|last| last.number != number) {
+            let subresources = BTreeSet::from(Subresource::BELOW_ORDER);
+            orders.push(UnreadOrder { number, since: row.time(1)?, subresources });
+        }
+        if let (Some(order), Some(read)) = (orders.last_mut(), row.optional_text(2)?) {
+            order.subresources.retain(|subresource| subresource.as_str() != read);
+        }
+    }
+    // An order with nothing to read would stay here for ever; reading it again takes it off.
+    for order in orders.iter_mut().filter(|order| order.subresources.is_empty()) {
+        order.subresources = BTreeSet::from(Subresource::BELOW_ORDER);
+    }
+    Ok(orders)
 }
 
 impl StalenessWriter<'_, '_> {
@@ -233,7 +260,7 @@ mod tests {
         let list = Subresource::BELOW_ORDER.map(word).join(", ");
         let count = format!("{} = (SELECT count(*)", Subresource::BELOW_ORDER.len());
         assert!(ALL_READ.contains(&count));
-        for sql in [UNREAD, UNREAD_BELOW, ALL_READ] {
+        for sql in [UNREAD, UNREAD_BELOW, UNREAD_OPEN, ALL_READ] {
             assert!(sql.contains(&format!("p.part IN ({list})")), "{sql}");
         }
         let others = Subresource::ALL.into_iter().filter(|subresource| *subresource != Subresource::Order);

@@ -7,10 +7,11 @@ use crate::{
 };
 
 /// The statements of sweeps, by name: a test shows that none reads a whole table.
-pub fn statements_of_sweeps() -> [(&'static str, &'static str); 6] {
+pub fn statements_of_sweeps() -> [(&'static str, &'static str); 7] {
     [
         ("unread", subresources::UNREAD),
         ("unread below", subresources::UNREAD_BELOW),
+        ("unread open", subresources::UNREAD_OPEN),
         ("aged", subresources::AGED),
         ("due", staleness::DUE),
         ("unscheduled", staleness::UNSCHEDULED),

@@ -202,6 +202,7 @@ conformance! {
         products_take_turns,
         a_reading_that_failed_is_a_products_turn_and_no_reading,
         orders_whose_sides_were_never_read_are_found,
+        open_orders_whose_sides_were_not_read_are_found_by_number,
         orders_that_changed_since_a_side_was_read_are_found,
         what_was_read_of_an_order_is_known_with_its_fingerprint,
         every_table_is_counted_with_what_is_gone;

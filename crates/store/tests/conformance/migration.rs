@@ -216,6 +216,10 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
     for (name, sql) in espelho_store::statements_of_sweeps() {
         let expected = match name {
             "unread" | "unread below" => vec![UNREAD, READS],
+            "unread open" => {
+                let order = "n USING INDEX sqlite_autoindex_orders_1 (store=? AND order_number=?)";
+                vec!["o USING COVERING INDEX orders_open (store=?)", order, READS]
+            }
             "aged" => {
                 let labels = "l USING INDEX shipment_labels_unready (store=?)";
                 vec!["o USING COVERING INDEX orders_open (store=?)", READS, labels, READS]

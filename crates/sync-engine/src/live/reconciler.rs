@@ -154,6 +154,8 @@ impl<'c> Reconciler<'c> {
             self.signals.note_mirrored();
             // The last count compared the marketplace with a mirror that lacked what was found now.
             self.signals.wake(Sweep::Counts);
+            // Sub-resources have waited for the end of a first reading.
+            self.signals.wake(Sweep::Subresources);
         }
         if options.kind == SCHEDULED {
             self.plan_repetition(&report);

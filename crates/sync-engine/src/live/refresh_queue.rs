@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     plan::batches::{Batches, Run},
+    plan::denied_orders::{Admission, DenialStreak},
     plan::refresh_queue::{BUSY, Ended, Queue, Work},
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     plan::schedule::Sweep,
@@ -35,6 +36,8 @@ pub(super) struct RefreshQueue<'c> {
 struct State {
     queue: Queue,
     batches: Batches,
+    /// The denials of listed orders.
+    denials: DenialStreak,
     /// Until when rotation work waits, because a sweep for orders is running.
     rotation_waits_until: Duration,
     /// Whether the current sweep queues nothing, because too much is waiting already.
@@ -99,7 +102,33 @@ impl<'c> RefreshQueue<'c> {
     pub(super) fn begin_sweep(&self, sweep: Sweep, started_at: DateTime<Utc>) -> u64 {
         let mut state = self.state();
         state.is_crowded = false;
+        if matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders) {
+            state.denials.begin_sweep();
+        }
         state.batches.begin(sweep, started_at)
+    }
+
+    /// Decides if a request is carried out now: an order that only a listing shows is left to the next sweep where the
+    /// marketplace denies all that it lists.
+    pub(super) fn admit(&self, request: &RefreshRequest) -> Admission {
+        match request.is_unknown && request.urgency != Urgency::Hinted {
+            true => self.state().denials.admit(),
+            false => Admission::Read,
+        }
+    }
+
+    /// Records that a listed order was denied; returns whether the marketplace denies all that it lists.
+    pub(super) fn note_denied(&self) -> bool {
+        let mut state = self.state();
+        state.denials.denied();
+        state.denials.is_long()
+    }
+
+    /// Records what was read: an order that only a listing showed ends the denials.
+    pub(super) fn note_answered(&self, request: &RefreshRequest) {
+        if request.is_unknown && request.urgency != Urgency::Hinted {
+            self.state().denials.answered();
+        }
     }
 
     /// Ends the listing of a run; returns the run if nothing is left to read. A run whose listing failed, or that could

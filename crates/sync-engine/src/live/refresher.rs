@@ -20,7 +20,7 @@ use crate::{
     plan::refresh_queue::{Ended, Work},
     plan::refresh_request::{Entity, RefreshRequest},
     plan::{
-        denied_orders::NEVER_FOUND,
+        denied_orders::{Admission, NEVER_FOUND},
         refresh::{changed_since, is_missed},
         refresh_errors::{AfterError, Reading, after_error},
         unbelieved_orders::after_unbelieved,
@@ -59,6 +59,9 @@ impl<'c> Refresher<'c> {
 
     /// Does what the queue gave out.
     pub(super) async fn refresh(&self, work: Work) -> Result<(), Error> {
+        if let Admission::Leave { is_first } = self.queue.admit(&work.request) {
+            return self.leave(&work.entity, is_first).await;
+        }
         let reading = Reading::of(&work);
         let Work { entity, request, is_last, .. } = work;
         let read = self.reader.read(&entity, &request).await;
@@ -69,7 +72,10 @@ impl<'c> Refresher<'c> {
             self.rows.note_unread_product(id).await;
         }
         let (ended, problem) = match read {
-            Ok(read) => (self.after_read(&entity, &request, is_last, &read), None),
+            Ok(read) => {
+                self.queue.note_answered(&request);
+                (self.after_read(&entity, &request, is_last, &read), None)
+            }
             Err(Cause::Stopping) => return Ok(()),
             Err(Cause::Overtaken) => (Ended::Again, None),
             Err(Cause::Panicked(panicked)) => {
@@ -83,6 +89,8 @@ impl<'c> Refresher<'c> {
                 (self.after_store_error(&entity, &error).await?, Some(Problem::from_store(&error)))
             }
             Err(Cause::Denied(error)) => {
+                let is_one_of_many = reading.is_listed && self.queue.note_denied();
+                let reading = if is_one_of_many { reading.among_denied() } else { reading };
                 let ended = self.after_denial(&entity, reading, &error).await?;
                 (ended, Some(Problem::from_api(&error)))
             }
@@ -101,6 +109,22 @@ impl<'c> Refresher<'c> {
             _ if self.is_over(&entity, ended) => self.record.note_read(&entity).await?,
             Some(problem) => self.record.note_unread(&entity, &problem).await?,
             None => (),
+        }
+        self.release(ids).await;
+        Ok(())
+    }
+
+    /// Leaves an order to the next sweep, which finds it again: the marketplace denies what it lists, and the failures of
+    /// those that were read say so.
+    async fn leave(&self, entity: &Entity, is_first: bool) -> Result<(), Error> {
+        if is_first {
+            let next_step =
+                "ask the marketplace why it lists orders that it denies; they are read once it answers";
+            tracing::warn!(store = %self.context.key, next_step, "the marketplace denies the orders that it lists; only a few of them are read");
+        }
+        let ids = self.queue.done(entity, Ended::Done);
+        if self.is_over(entity, Ended::Done) {
+            self.record.note_read(entity).await?;
         }
         self.release(ids).await;
         Ok(())

@@ -4,6 +4,10 @@
 //! leaves as many of them as have arrived meanwhile. The sweep for new orders searches the listing for the others, a
 //! few at a time: one that is still listed is read again, and the failure of one that is listed no more ends. Neither
 //! depends on the page where the listing shows it.
+//!
+//! A listing of ever new orders whose details are denied must not take the budget: after some denials in a row, only a
+//! few of the orders that the mirror does not have are read for each sweep, until one of them is answered
+//! ([`DenialStreak`]). The next sweep finds the others again, and what a delivery reports is read as ever.
 
 use espelho_api_client::{ListedRow, PageMeta};
 
@@ -15,6 +19,68 @@ pub const NEVER_FOUND: &str = "not_found";
 
 /// Denied orders of one page of a listing that are read again at once: a whole page.
 pub const LISTED_AT_ONCE: usize = 100;
+
+/// So many denials of listed orders in a row, and the marketplace seems to deny all that it lists.
+const DENIED_IN_A_ROW: u32 = 20;
+/// Orders that are read for each sweep for orders even then: the first that is answered ends it.
+const PROBES: u32 = 5;
+
+/// The denials of listed orders since one that the mirror did not have was answered.
+#[derive(Debug, Default)]
+pub struct DenialStreak {
+    /// The denials in a row.
+    denied: u32,
+    /// The probes since the last sweep for orders began.
+    probes: u32,
+    /// True if an order was left unread since then.
+    has_left: bool,
+}
+
+/// What becomes of an order that a listing shows and the mirror does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is read.
+    Read,
+    /// It is left to the next sweep.
+    Leave {
+        /// True for the first one since the last sweep began.
+        is_first: bool,
+    },
+}
+
+impl DenialStreak {
+    /// Allows further probes: a sweep for orders begins.
+    pub fn begin_sweep(&mut self) {
+        (self.probes, self.has_left) = (0, false);
+    }
+
+    /// Decides about the next order that the mirror does not have.
+    pub fn admit(&mut self) -> Admission {
+        if !self.is_long() {
+            return Admission::Read;
+        }
+        if self.probes < PROBES {
+            self.probes += 1;
+            return Admission::Read;
+        }
+        Admission::Leave { is_first: !std::mem::replace(&mut self.has_left, true) }
+    }
+
+    /// Records the denial of a listed order.
+    pub fn denied(&mut self) {
+        self.denied = self.denied.saturating_add(1);
+    }
+
+    /// Records that an order was answered that the mirror did not have.
+    pub fn answered(&mut self) {
+        self.denied = 0;
+    }
+
+    /// Tells if the marketplace seems to deny all that it lists.
+    pub fn is_long(&self) -> bool {
+        self.denied >= DENIED_IN_A_ROW
+    }
+}
 
 /// Tells if a failure says that the marketplace denies a listed order: the message codes of its 404 end so.
 pub fn is_denied(code: &str) -> bool {
@@ -46,12 +112,60 @@ pub fn search(number: &str, rows: Vec<ListedRow>, meta: &PageMeta) -> Search {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use espelho_model::ContentHash;
 
     use super::*;
 
     fn row(key: &str) -> ListedRow {
         ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into(), has_status: true }
+    }
+
+    #[test]
+    fn after_denials_in_a_row_a_few_orders_are_read_for_each_sweep_until_one_is_answered() {
+        const NONE: Range<u32> = 0..0;
+        const ALL: u32 = u32::MAX;
+        // Each of three sweeps lists so many new orders. The readings with these numbers are answered, the others denied.
+        for (listed, answered, expected, why) in [
+            (19, NONE, [19, 6, 5], "so many may be denied, and one more"),
+            (20, NONE, [20, 5, 5], "then five for each sweep"),
+            (2_000, NONE, [25, 5, 5], "however many are listed"),
+            (2_000, 29..30, [25, 25, 5], "an answer among denials begins the count anew"),
+            (2_000, 27..ALL, [25, 2_000, 2_000], "the first answer ends it"),
+            (2_000, 1..ALL, [2_000, 2_000, 2_000], "all are answered"),
+        ] {
+            let (mut streak, mut reads) = (DenialStreak::default(), 0);
+            let mut sweep = || {
+                streak.begin_sweep();
+                let before = reads;
+                for _ in 0..listed {
+                    if streak.admit() == Admission::Read {
+                        reads += 1;
+                        match answered.contains(&reads) {
+                            true => streak.answered(),
+                            false => streak.denied(),
+                        }
+                    }
+                }
+                reads - before
+            };
+            assert_eq!([sweep(), sweep(), sweep()], expected, "{listed}: {why}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_order_that_a_sweep_leaves_is_told() {
+        let mut streak = DenialStreak::default();
+        (0..DENIED_IN_A_ROW).for_each(|_| streak.denied());
+        for _ in 0..2 {
+            streak.begin_sweep();
+            let probes: Vec<Admission> = (0..PROBES).map(|_| streak.admit()).collect();
+            assert!(probes.iter().all(|admission| *admission == Admission::Read), "{probes:?}");
+            for is_first in [true, false, false] {
+                assert_eq!(streak.admit(), Admission::Leave { is_first });
+            }
+        }
     }
 
     #[test]

@@ -36,6 +36,16 @@ impl Reading {
         let is_listed = request.listing_hash.is_some() || request.was_denied;
         Self { urgency: request.urgency, is_listed, round: *round, is_last: *is_last }
     }
+
+    /// Describes the same reading where the marketplace denies all that it lists: no route is only behind, and the first
+    /// denial counts. What a delivery reported is awaited all the same.
+    #[must_use]
+    pub fn among_denied(self) -> Self {
+        match self.urgency {
+            Urgency::Hinted => self,
+            Urgency::Found | Urgency::Swept => Self { round: self.round.max(DENIALS_BEFORE), ..self },
+        }
+    }
 }
 
 /// What to do about an entity that could not be read.
@@ -164,6 +174,19 @@ mod tests {
         ] {
             let reading = Reading { urgency, is_listed: false, round: if is_last { 4 } else { 0 }, is_last };
             assert_eq!(after_error(entity, reading, &refused(status)), expected, "{status}: {why}");
+        }
+    }
+
+    #[test]
+    fn among_orders_that_are_all_denied_the_first_denial_is_shown_unless_a_delivery_reported_it() {
+        let order = Entity::Order(OrderNumber::new("1"));
+        for (urgency, expected) in [
+            (Urgency::Found, AfterError::Show),
+            (Urgency::Swept, AfterError::Show),
+            (Urgency::Hinted, AfterError::Await { is_shown: false }),
+        ] {
+            let reading = Reading { urgency, is_listed: true, round: 0, is_last: false }.among_denied();
+            assert_eq!(after_error(&order, reading, &refused(404)), expected, "{urgency:?}");
         }
     }
 

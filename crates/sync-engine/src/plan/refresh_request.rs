@@ -116,6 +116,8 @@ pub struct RefreshRequest {
     pub has_listed_status: bool,
     /// True for an order whose denial is on record, because a listing has shown it: another denial is recorded too.
     pub was_denied: bool,
+    /// True for an order that a listing shows and the mirror does not have.
+    pub is_unknown: bool,
     /// When the first event about it happened, as far as known.
     pub reported_at: Option<DateTime<Utc>>,
     /// Which worker pool reads it.
@@ -159,6 +161,7 @@ impl RefreshRequest {
         self.listing_hash = other.listing_hash.or(self.listing_hash);
         self.has_listed_status |= other.has_listed_status;
         self.was_denied |= other.was_denied;
+        self.is_unknown |= other.is_unknown;
         self.reported_at = [self.reported_at, other.reported_at].into_iter().flatten().min();
         self.urgency = self.urgency.min(other.urgency);
         self.ids.extend(other.ids);
@@ -280,13 +283,14 @@ mod tests {
             listing_hash: hash,
             has_listed_status: true,
             was_denied: true,
+            is_unknown: true,
             ..RefreshRequest::default()
         };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
             assert_eq!(both.subresources, BTreeSet::from([Subresource::Order]));
             assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
             assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
-            assert!(both.has_listed_status && both.was_denied);
+            assert!(both.has_listed_status && both.was_denied && both.is_unknown);
         }
     }
 }

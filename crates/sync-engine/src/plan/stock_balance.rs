@@ -61,6 +61,11 @@ impl Dispatched {
         Self { certain: Vec::new(), possible: [self.certain, self.possible].concat() }
     }
 
+    /// Says whether nothing left in between, for all that is known.
+    pub fn is_nothing(&self) -> bool {
+        self.certain.is_empty() && self.possible.is_empty()
+    }
+
     /// Says whether this quantity may have left in between.
     pub fn may_be(&self, quantity: Decimal) -> bool {
         self.sums().is_some_and(|sums| sums.contains(&quantity))

@@ -1,16 +1,16 @@
-//! Decides which sub-resources of orders a sweep queues: first those of the latest changed orders, then some of the
-//! backlog, which it walks from sweep to sweep. An order that cannot be read keeps its place, so others would never be
-//! reached from the top alone.
+//! Decides which sub-resources of orders a sweep queues: first those of open orders, then those of the latest changed
+//! ones, then some of the backlog, which it walks from sweep to sweep. An order that cannot be read keeps its place, so
+//! others would never be reached from the top alone.
 
 use chrono::{DateTime, Utc};
 use espelho_model::OrderNumber;
 use espelho_store::UnreadOrder;
 
+use super::first_read::Phase;
+
 /// Sub-resources queued in one sweep. No look-up needs more orders.
 pub const AT_ONCE: u32 = 100;
 const MOST: usize = AT_ONCE as usize;
-/// Those of the latest changed orders among them; the backlog has the rest.
-const LATEST: usize = 75;
 
 /// A place in the list of unread orders, the latest changed first.
 pub type Place = (DateTime<Utc>, OrderNumber);
@@ -32,20 +32,32 @@ pub struct UnreadWalk {
 }
 
 impl UnreadWalk {
-    /// Chooses among the latest changed orders; returns them, and the backlog if there is any below them.
-    pub fn latest(&self, unread: Vec<UnreadOrder>) -> (Vec<UnreadOrder>, Option<Backlog>) {
-        let (latest, end) = take(unread, LATEST);
+    /// Chooses among the open orders and the latest changed ones; returns them, and the backlog if there is any below
+    /// them.
+    pub fn latest(
+        &self,
+        open: Vec<UnreadOrder>,
+        mut unread: Vec<UnreadOrder>,
+        phase: Phase,
+    ) -> (Vec<UnreadOrder>, Option<Backlog>) {
+        let is_full = unread.len() >= MOST;
+        let (mut chosen, _) = take(open, phase.of_open(), false);
+        let of_open = count(&chosen);
+        unread.retain(|order| !chosen.iter().any(|open| open.number == order.number));
+        let (latest, end) = take(unread, phase.of_latest(of_open), is_full);
         let backlog = end.map(|end| {
             // What is higher up was just chosen from the top.
             let after = self.after.as_deref().filter(|after| **after < end).cloned();
-            Backlog { below: after.unwrap_or(end), most: MOST.saturating_sub(count(&latest)) }
+            Backlog { below: after.unwrap_or(end), most: phase.of_backlog(of_open, count(&latest)) }
         });
-        (latest, backlog)
+        chosen.extend(latest);
+        (chosen, backlog)
     }
 
     /// Chooses among the orders of the backlog. At its end the walk begins again below the latest changed orders.
     pub fn backlog(&mut self, unread: Vec<UnreadOrder>, backlog: &Backlog) -> Vec<UnreadOrder> {
-        let (chosen, end) = take(unread, backlog.most);
+        let is_full = unread.len() >= MOST;
+        let (chosen, end) = take(unread, backlog.most, is_full);
         self.after = end.map(Box::new);
         chosen
     }
@@ -57,14 +69,14 @@ impl UnreadWalk {
 }
 
 /// Takes orders until they have `most` sub-resources or more; returns them, and the place of the last one if others may
-/// follow it.
-fn take(mut orders: Vec<UnreadOrder>, most: usize) -> (Vec<UnreadOrder>, Option<Place>) {
+/// follow it: those that are left, and those that a full answer left out.
+fn take(mut orders: Vec<UnreadOrder>, most: usize, is_full: bool) -> (Vec<UnreadOrder>, Option<Place>) {
     let (mut taken, mut sum) = (0, 0);
     while taken < orders.len() && sum < most {
         sum += orders[taken].subresources.len();
         taken += 1;
     }
-    let has_more = taken < orders.len() || orders.len() >= MOST;
+    let has_more = is_full || taken < orders.len();
     orders.truncate(taken);
     let end = orders.last().filter(|_| has_more).map(|last| (last.since, last.number.clone()));
     (orders, end)
@@ -105,7 +117,7 @@ mod tests {
     }
 
     fn sweep(walk: &mut UnreadWalk, all: &[UnreadOrder]) -> Vec<i64> {
-        let (mut chosen, backlog) = walk.latest(looked_up(all, None));
+        let (mut chosen, backlog) = walk.latest(Vec::new(), looked_up(all, None), Phase::Mirrored);
         match backlog {
             Some(backlog) => {
                 chosen.extend(walk.backlog(looked_up(all, Some(&backlog.below)), &backlog));
@@ -154,6 +166,28 @@ mod tests {
         let all = unread((1..=30).rev(), 5);
         let chosen = sweep(&mut walk, &all);
         assert_eq!((chosen[0], &chosen[15..]), (30, &[5, 4, 3, 2, 1][..]), "the walk goes on where it was");
+    }
+
+    #[test]
+    fn open_orders_are_queued_before_all_others_and_once() {
+        let all = unread((1..=1_000).rev(), 5);
+        let open = || unread([1, 3, 1_000].into_iter().chain(5..25), 5);
+        for (phase, of_open, of_latest, below, of_backlog) in
+            [(Phase::Mirrored, 10, 5, 995, 25), (Phase::Reading, 15, 1, 999, 5)]
+        {
+            let (chosen, backlog) = UnreadWalk::default().latest(open(), looked_up(&all, None), phase);
+            let chosen: Vec<i64> = chosen.iter().map(|order| order.since.timestamp()).collect();
+            assert_eq!(
+                (chosen.len(), &chosen[..4]),
+                (of_open + of_latest, &[1, 3, 1_000, 5][..]),
+                "{phase:?}"
+            );
+            assert_eq!(chosen[of_open], 999, "{phase:?}: the open one of them is not queued twice");
+            let place = (at(below), OrderNumber::new(format!("N-{below}")));
+            assert_eq!(backlog, Some(Backlog { below: place, most: of_backlog }), "{phase:?}");
+        }
+        let (chosen, backlog) = UnreadWalk::default().latest(open(), looked_up(&all, None), Phase::HeadStart);
+        assert_eq!((chosen, backlog), (Vec::new(), None), "the first reading has the budget alone");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::{Fetched, Pull, RowWrite};
 use crate::{
     StoreContext,
     plan::lost_values::{lost_value, may_have_lost_one},
+    plan::open_orders::open_statuses,
 };
 
 /// Rows per page. The document gives a default of 20 and no maximum. If a server refuses or cuts it, the pass follows.
@@ -42,6 +43,13 @@ impl OrdersPull {
             ..OrderQuery::default()
         };
         Self { client, query }
+    }
+
+    /// Reads the open orders only.
+    pub fn open(client: Client, page_parameter: String) -> Self {
+        let mut pull = Self::new(client, None, page_parameter);
+        pull.query.statuses = open_statuses().into_iter().map(str::to_owned).collect();
+        pull
     }
 }
 

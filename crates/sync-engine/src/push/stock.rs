@@ -48,6 +48,7 @@ use crate::{
                 trust, trusted_for, unknown_location, untold, went_ahead_of,
             },
             stock_movement::quantity_of,
+            unsent_level::CheckAllowance,
         },
         webhook_news::tells_of_changes,
     },
@@ -98,6 +99,8 @@ struct StockState {
     unexplained_since: HashMap<String, Duration>,
     /// Sent levels that the marketplace shows without a quantity, and since when.
     unquantified_since: HashMap<String, Duration>,
+    /// The levels that may still be checked in this minute though they were not sent.
+    checks: CheckAllowance,
     /// When rows with unknown SKUs are reopened again; at once without it.
     reopens_at: Option<Duration>,
     /// The progress of the search for unreadable rows.
@@ -328,6 +331,7 @@ impl<'c> StockPusher<'c> {
             target = target_of_reading(basis, level, desired, shown, &dispatches, last.as_ref());
         }
         let target = match decide(level, there, target, &effects, dispatches.is_on_record(), clock.now()) {
+            Action::Answer(Verdict::Done(None)) if !needs_reading => return Ok(self.trusted()),
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };
@@ -392,6 +396,14 @@ impl<'c> StockPusher<'c> {
         let Some(after) = after else { return Ok(true) };
         let read_at = self.context.store.lookups().product_read_at(&self.context.key, product).await?;
         Ok(past(read_at, now).is_some_and(|read_at| read_at > after))
+    }
+
+    /// Returns the verdict for a level that the mirror shows as asked: it is checked, unless too many are.
+    fn trusted(&self) -> Verdict {
+        match self.state().checks.take(self.context.clock.monotonic()) {
+            true => Verdict::Sent,
+            false => Verdict::Done(None),
+        }
     }
 
     /// Returns the time from which a reading shows the last dispatch of a SKU by a command of ours. After a start the journal

@@ -1,6 +1,6 @@
 //! Orders that the marketplace denies: read again over a day, and accepted as gone if it persists.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use espelho_sandbox::Fault;
 use espelho_sync_engine::plan::schedule::Sweep;
@@ -206,6 +206,38 @@ async fn listed_orders_that_were_denied_are_all_read_by_the_sweep_that_lists_the
     // The search alone reads five with each sweep; some come before 50 s have passed since the denials.
     assert!(rig.requests(NEWEST).len() - sweeps <= 6, "{} sweeps", rig.requests(NEWEST).len() - sweeps);
     assert_eq!(rig.live("orders").await, 2 + numbers.len());
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_listing_of_orders_that_are_denied_takes_a_few_readings_and_keeps_no_order_out() {
+    let mut rig = mirrored(2).await;
+    let outside = rig.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+    let fakes: HashSet<String> = (0..300).map(|_| rig.control().orders().insert(&rig.key())).collect();
+    for number in &fakes {
+        rig.fault(&format!("/orders/{number}"), None, refused_with(404, "NOT_FOUND"));
+    }
+    let readings = || {
+        let is_fake = |path: &str| path.rsplit('/').next().is_some_and(|number| fakes.contains(number));
+        rig.requests("/api/v1/sellers/orders/").iter().filter(|entry| is_fake(&entry.path)).count()
+    };
+    rig.shown(FAILURES, |rows| !rows.is_empty()).await;
+    rig.pass(Duration::from_secs(15)).await;
+    // Twenty denials, five probes, and what four workers have begun meanwhile.
+    assert!(readings() <= 29, "{} readings", readings());
+    let number = rig.control().orders().insert(&rig.key());
+    let data = serde_json::json!({"order_number": number, "status": "paid", "store_id": 1});
+    rig.deliver(&outside, "order.paid", &data).await;
+    let mirrored = format!("SELECT order_number FROM orders WHERE order_number = '{number}'");
+    rig.shown(&mirrored, |rows| rows.len() == 1).await;
+    let (before, sweeps) = (readings(), rig.requests(NEWEST).len());
+    rig.pass(OFTEN * 5).await;
+    let (after, sweeps) = (readings() - before, rig.requests(NEWEST).len() - sweeps);
+    // Five probes, and five that were searched for.
+    assert!(sweeps >= 3 && after <= 10 * (sweeps + 1), "{after} readings for {sweeps} sweeps");
+    rig.control().faults().clear();
+    rig.until("all are mirrored", async || rig.live("orders").await == 2 + 1 + fakes.len()).await;
+    rig.shown(FAILURES, <[String]>::is_empty).await;
     rig.stop().await;
 }
 

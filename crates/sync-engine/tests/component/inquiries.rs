@@ -100,6 +100,11 @@ async fn each_ability_is_granted_missing_or_unknown() {
         panic!("no answer")
     };
     assert_eq!(granted(&abilities), named(Some(true), Some(true)));
+    assert_eq!(Ability::orders_read(), abilities[0]);
+    let Some(Examination::Abilities(others)) = rig.inquire(&outside, Question::OtherAbilities).await else {
+        panic!("no answer")
+    };
+    assert_eq!(others, abilities[1..], "all but the orders, which are not read for it");
     // The next login is not due before.
     rig.leap(Duration::from_secs(120));
     assert!(rig.control().credentials().set_abilities(&rig.key(), &[]));

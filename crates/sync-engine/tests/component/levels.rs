@@ -58,6 +58,23 @@ async fn a_level_that_an_old_reading_shows_is_not_done_before_the_marketplace_is
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_level_that_the_mirror_shows_is_sent_where_the_delivery_of_its_change_was_lost() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    rig.pass(Duration::from_secs(60)).await;
+    for (goods, by) in goods.iter().zip([7, -2]) {
+        assert!(rig.control().products().set_stock(&rig.key(), &goods.id, goods.quantity + by));
+        rig.set_stock(goods, &goods.quantity.to_string()).await;
+    }
+    rig.shown(STATES, |states| states == ["done", "done"]).await;
+    for goods in &goods[..2] {
+        assert_eq!(rig.stock_of(goods).await, goods.quantity);
+    }
+    assert_eq!(rig.writes("/stock").len(), 2);
+    rig.stop().await;
+}
+
 // withstands: F012
 async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: Kind) {
     let mut rig = Rig::on(kind).await;

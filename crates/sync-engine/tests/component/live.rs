@@ -130,6 +130,51 @@ async fn orders_that_the_first_pass_reads_are_not_read_by_a_sweep_too() {
     rig.stop().await;
 }
 
+/// At 300 requests a minute each sub-resource that is read beside them keeps orders and products waiting.
+#[tokio::test]
+async fn a_first_reading_reads_the_open_orders_first_and_no_sub_resource_before_its_end() {
+    let setup = Setup::on(Kind::Sqlite).with(|setup| {
+        (setup.world.orders, setup.world.products, setup.budget) = (60, 4, 300);
+    });
+    let mut rig = setup.open().await;
+    let often = Duration::from_secs(10);
+    let outside = rig.keep_in_step(only(&[Sweep::Subresources], often), false).await;
+    rig.until("the first reading has ended", async || outside.told().reconciled > 0).await;
+    rig.shown("SELECT order_number FROM orders WHERE unread_since IS NOT NULL", <[String]>::is_empty).await;
+    let open = "status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')";
+    let open = rig.ask(&format!("SELECT order_number FROM orders WHERE {open}")).await;
+    let all = rig.ask("SELECT order_number FROM orders").await;
+    assert!(all.len() == 60 && !open.is_empty() && open.len() < 60, "{} of {}", open.len(), all.len());
+    let requests = rig.requests("/api/");
+    let last = |is_meant: &dyn Fn(&str) -> bool| requests.iter().rposition(|request| is_meant(&request.path));
+    let first = |is_meant: &dyn Fn(&str) -> bool| requests.iter().position(|request| is_meant(&request.path));
+    let detail = |number: &String| format!("/api/v1/sellers/orders/{number}");
+    let (of_open, of_closed): (Vec<_>, Vec<_>) = all.iter().partition(|number| open.contains(number));
+    let (of_open, of_closed): (Vec<String>, Vec<String>) =
+        (of_open.into_iter().map(detail).collect(), of_closed.into_iter().map(detail).collect());
+    let is_of = |paths: &[String], path: &str| paths.iter().any(|known| known == path);
+    let last_open = last(&|path| is_of(&of_open, path)).unwrap();
+    assert!(last_open < first(&|path| is_of(&of_closed, path)).unwrap(), "open orders come first");
+    let details = of_open.len() + of_closed.len();
+    let read =
+        requests.iter().filter(|request| is_of(&of_open, &request.path) || is_of(&of_closed, &request.path));
+    assert_eq!(read.count(), details, "each order is read once");
+    let is_below = |path: &str| all.iter().any(|number| path.starts_with(&format!("{}/", detail(number))));
+    let last_product = last(&|path| path.starts_with("/api/products/")).unwrap();
+    assert!(last_product < first(&is_below).unwrap(), "orders and products come before sub-resources");
+    // An order without shipments has nothing to track.
+    let mut without = 0;
+    for number in &all {
+        let answer = requests.iter().find(|request| request.path == format!("{}/shipments", detail(number)));
+        let is_tracked =
+            requests.iter().any(|request| request.path == format!("{}/tracking", detail(number)));
+        assert_eq!(is_tracked, answer.unwrap().status == 200, "{number}");
+        without += usize::from(!is_tracked);
+    }
+    assert!(without > 0, "some orders have no shipments");
+    rig.stop().await;
+}
+
 #[tokio::test]
 async fn every_sweep_is_recorded_and_not_repeated_by_the_next_engine() {
     let mut rig = mirrored().await;

@@ -8,7 +8,9 @@ use espelho_model::{
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{DueTime, KnownSubresource, Lease, Op, Rescheduling, Subresource, UnscheduledOrder};
+use espelho_store::{
+    DueTime, KnownSubresource, Lease, Op, Rescheduling, Subresource, UnreadOrder, UnscheduledOrder,
+};
 
 use crate::{
     examples::{bare_order, bare_product, order, order_of},
@@ -318,6 +320,32 @@ pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) 
     write(world, &other, &["1"], "paid").await;
     let theirs = world.store.staleness().unread_orders(&store_key("outra"), None, 9).await.unwrap();
     assert_eq!(theirs.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(), ["1"]);
+}
+
+pub(crate) async fn open_orders_whose_sides_were_not_read_are_found_by_number(world: &World) {
+    let lease = world.lease().await;
+    let unread = async |limit: u32| {
+        let unread = world.store.staleness().unread_open_orders(&minha_loja(), limit).await.unwrap();
+        let left = |order: UnreadOrder| (order.number.into_string(), order.subresources);
+        unread.into_iter().map(left).collect::<Vec<_>>()
+    };
+    let numbered = |number: &str, read: &[Subresource]| (number.to_owned(), all_but(read));
+    write(world, &lease, &["2", "4", "6", "gone"], "paid").await;
+    gone(world, &lease, Resource::Orders, "gone").await;
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, &["1", "3"], "delivered").await;
+    write(world, &lease, &["5"], "preparing").await;
+    let other = world.lease_of(&store_key("outra")).await;
+    write(world, &other, &["7"], "paid").await;
+    read(world, &lease, "4", &[Subresource::Events, Subresource::Shipments]).await;
+    read(world, &lease, "6", &Subresource::BELOW_ORDER).await;
+    let left = numbered("4", &[Subresource::Events, Subresource::Shipments]);
+    assert_eq!(unread(9).await, [numbered("2", &[]), left, numbered("5", &[])]);
+    assert_eq!(unread(1).await, [numbered("2", &[])]);
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, &["6"], "shipped").await;
+    write(world, &lease, &["2", "4"], "cancelled").await;
+    assert_eq!(unread(9).await, [numbered("5", &[]), numbered("6", &[])], "one changed, two are closed");
 }
 
 pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &World) {

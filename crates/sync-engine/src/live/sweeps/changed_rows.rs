@@ -30,6 +30,8 @@ struct Changed {
     denied: Vec<ListedRow>,
     /// Orders whose details were not believed.
     unbelieved: Vec<ListedRow>,
+    /// The mirror's rows of the page.
+    known: HashMap<String, Known>,
 }
 
 /// What compares listed rows with the mirror.
@@ -53,10 +55,15 @@ impl<'c> ChangedRows<'c> {
         resource: Resource,
         rows: Vec<ListedRow>,
     ) -> Result<Vec<(String, ContentHash)>, Error> {
-        let Changed { news, denied, unbelieved } = self.changed(resource, rows).await?;
+        let Changed { news, denied, unbelieved, known } = self.changed(resource, rows).await?;
         let found = news.iter().chain(&denied).map(|row| (row.key.clone(), row.hash)).collect();
-        let news = news.into_iter().map(|row| request_of(resource, Urgency::Found, row));
-        let again = denied.into_iter().chain(unbelieved).map(|row| request_of(resource, Urgency::Swept, row));
+        let request = |urgency, row: ListedRow| {
+            let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
+            let (entity, request) = request_of(resource, urgency, row);
+            (entity, RefreshRequest { is_unknown, ..request })
+        };
+        let news = news.into_iter().map(|row| request(Urgency::Found, row));
+        let again = denied.into_iter().chain(unbelieved).map(|row| request(Urgency::Swept, row));
         self.queue.push_swept(news.chain(again));
         Ok(found)
     }
@@ -91,8 +98,11 @@ impl<'c> ChangedRows<'c> {
                 denied: self.due(denied, LISTED_AT_ONCE).await?,
                 unbelieved: self.due(unbelieved, AT_ONCE).await?,
                 news: self.without_mirrored(changed, &known).await?,
+                known,
             }),
-            Resource::Products => Ok(Changed { news: changed, denied: Vec::new(), unbelieved: Vec::new() }),
+            Resource::Products => {
+                Ok(Changed { news: changed, denied: Vec::new(), unbelieved: Vec::new(), known })
+            }
         }
     }
 

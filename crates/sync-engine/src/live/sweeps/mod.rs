@@ -227,7 +227,7 @@ impl<'c> Sweeps<'c> {
             Sweep::WebhookTest => watch.request_test().await.map(none),
             Sweep::Subresources => {
                 let intervals = &self.options.intervals;
-                self.subresources.sweep(context, queue, intervals).await.map(none)
+                self.subresources.sweep(context, queue, signals, intervals).await.map(none)
             }
             Sweep::Campaigns => self.campaigns.sweep().await.map(none),
             Sweep::Media => media::sweep_media(context).await.map(none),

@@ -1,13 +1,16 @@
 //! Sweeps sub-resources of orders that the mirror lacks, or has from before the order changed.
 
+use std::time::Duration;
+
 use espelho_store::Subresource;
 
 use crate::{
     Error, StoreContext,
-    live::refresh_queue::RefreshQueue,
+    live::{refresh_queue::RefreshQueue, signals::Signals},
     plan::refresh_request::{Entity, RefreshRequest},
     plan::schedule::Intervals,
     plan::{
+        first_read::Phase,
         load::SHIPPED_AT_ONCE,
         unread_orders::{AT_ONCE, UnreadWalk},
     },
@@ -17,23 +20,46 @@ use crate::{
 #[derive(Default)]
 pub(super) struct SubresourceSweep {
     walk: UnreadWalk,
+    /// When it first ran, as a monotonic time.
+    started: Option<Duration>,
 }
 
 impl SubresourceSweep {
-    /// Queues sub-resources that were not read after their order last changed: those of the latest changed orders
-    /// first, then some of the backlog.
+    /// Queues sub-resources that were not read after their order last changed: those of open orders first, then those
+    /// of the latest changed ones, then some of the backlog. A first reading has the budget alone for a while.
     pub(super) async fn sweep(
         &mut self,
         context: &StoreContext,
         queue: &RefreshQueue<'_>,
+        signals: &Signals,
         intervals: &Intervals,
     ) -> Result<(), Error> {
         if queue.is_crowded() {
             return Ok(());
         }
+        let now = context.clock.monotonic();
+        let started = *self.started.get_or_insert(now);
+        let phase = Phase::of(signals.is_mirrored(), now.saturating_sub(started));
+        if phase != Phase::HeadStart {
+            self.sweep_unread(context, queue, phase).await?;
+        }
+        sweep_aged_shipments(context, queue, intervals).await
+    }
+
+    async fn sweep_unread(
+        &mut self,
+        context: &StoreContext,
+        queue: &RefreshQueue<'_>,
+        phase: Phase,
+    ) -> Result<(), Error> {
         let (staleness, key) = (context.store.staleness(), &context.key);
         let latest = staleness.unread_orders(key, None, AT_ONCE).await?;
-        let (mut orders, backlog) = self.walk.latest(latest);
+        // An answer that is not full has the open orders too, and little is to be read.
+        let open = match phase == Phase::Reading || latest.len() >= AT_ONCE as usize {
+            true => staleness.unread_open_orders(key, AT_ONCE).await?,
+            false => Vec::new(),
+        };
+        let (mut orders, backlog) = self.walk.latest(open, latest, phase);
         match backlog {
             Some(backlog) => {
                 let below = staleness.unread_orders(key, Some(&backlog.below), AT_ONCE).await?;
@@ -45,7 +71,7 @@ impl SubresourceSweep {
             .into_iter()
             .map(|order| (Entity::Order(order.number), RefreshRequest::swept(order.subresources)));
         queue.push_swept(requests);
-        sweep_aged_shipments(context, queue, intervals).await
+        Ok(())
     }
 }
 

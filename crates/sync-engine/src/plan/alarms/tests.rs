@@ -96,6 +96,11 @@ fn a_state_is_ok_only_with_fresh_proof() {
     assert_eq!(of(|store| store.answered_at = Some(ago(181))).0, State::Unknown, "the answer is too old");
     assert_eq!(of(|store| store.answered_at = Some(ago(-7_200))).0, State::Unknown, "the clock was set back");
     assert_eq!(of(|store| store.answered_at = None).0, State::Unknown, "nobody has answered yet");
+    for (answered, expected) in [(None, "unproved-marketplace-yet"), (Some(ago(181)), "unproved-marketplace")]
+    {
+        let verdict = decide(&seen(vec![StoreSeen { answered_at: answered, ..store("a") }]));
+        assert_eq!(verdict.unproved.iter().map(Text::id).collect::<Vec<_>>(), [expected]);
+    }
     assert_eq!(of(|store| store.complete_at = None).0, State::Unknown, "the mirror was never complete");
     assert_eq!(of(|store| store.owner = Owner::Nobody(None)).0, State::Unknown, "nobody works on it");
     let open = Some(WebhookSeen { is_open: true, ..WebhookSeen::default() });

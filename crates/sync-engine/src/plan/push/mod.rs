@@ -28,6 +28,7 @@ pub mod stock_level;
 pub mod stock_movement;
 pub mod store_page;
 pub mod units;
+pub mod unsent_level;
 mod verdict;
 pub mod walks;
 

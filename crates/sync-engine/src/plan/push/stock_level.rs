@@ -96,6 +96,13 @@ pub struct LevelSet {
     pub may_be_overruled_for: Option<Duration>,
 }
 
+impl LevelSet {
+    /// Says whether it was set for this revision of the row, as far as known.
+    pub fn is_for(&self, revision: i64) -> bool {
+        self.wish.is_none_or(|wish| wish == revision)
+    }
+}
+
 /// The mirror's standing as an answer for the marketplace. A row of the ERP is done only by fresh proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -315,11 +322,13 @@ fn last_evidence(effects: &[Effect]) -> Option<LevelEvidence> {
     read(effects.iter().find(|effect| may_have_happened(effect))?).ok()
 }
 
-/// The product that the last request which set a level went to; `None` where the journal has none.
-pub fn sent_to(effects: &[Effect]) -> Option<ProductId> {
+/// The product that the last request which set a level for this revision of its row went to; `None` where the journal has
+/// none.
+pub fn sent_to(effects: &[Effect], revision: i64) -> Option<ProductId> {
     let is_set = |effect: &&Effect| effect.kind == LevelEvidence::KIND && may_have_happened(effect);
     let evidence = read::<LevelEvidence>(effects.iter().find(is_set)?).ok()?;
-    Some(ProductId::new(evidence.product))
+    let is_for = evidence.wish.is_none_or(|wish| wish == revision);
+    is_for.then(|| ProductId::new(evidence.product))
 }
 
 /// The product whose level shows what came of a level that was sent: the one that the request went to, and no other that
@@ -385,14 +394,8 @@ pub fn decide(
 
 /// Checks a level that was sent against what the marketplace shows. What was set counts, not what it would be by now:
 /// what is sold meanwhile must not be put on sale again.
-pub fn check_sent(basis: Basis, desired: Decimal, shown: Shown, set: Option<&LevelSet>) -> Check {
+pub fn check_sent(basis: Basis, desired: Decimal, shown: Shown, set: &LevelSet) -> Check {
     let Shown { quantity, reserved } = shown;
-    let Some(set) = set else {
-        return Check::Answer(match quantity == desired {
-            true => Verdict::Done(None),
-            false => Verdict::Failed(conflict(desired, quantity)),
-        });
-    };
     // Goods that were reserved when it was set have left since: what was to cover them would be sold once more.
     let was_for_others = set.moved.is_zero() && desired + reserved != set.target;
     if basis == Basis::Available && was_for_others && quantity - reserved > desired {

@@ -27,7 +27,7 @@ pub enum Verdict {
     Done(Option<Value>),
     /// The marketplace has it, and somebody should look at what is said.
     DoneBut(Message),
-    /// The marketplace has taken it; what came of it is looked at next.
+    /// The marketplace has taken it, or the mirror shows it already; a reading tells next what came of it.
     Sent,
     /// It waits for what is said, and is looked at again after a while.
     Waiting(Message, Duration),

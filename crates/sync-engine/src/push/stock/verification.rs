@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use espelho_model::ProductId;
+use espelho_model::{ProductId, time::past};
 use espelho_store::{Effect, StockIntent};
 use rust_decimal::Decimal;
 
@@ -11,12 +11,15 @@ use crate::{
     Error,
     plan::push::{
         Verdict,
+        dispatches::ReadingWindow,
         jobs::key_of_level,
         stock_level::{
-            Check, Shown, after_comparing, check_sent, last_set, of_product, reserved_of, sent_to, shown_by,
-            unknown_location, verdict_of_unknown,
+            Check, LevelSet, Shown, after_comparing, check_sent, last_set, of_product, reserved_of, sent_to,
+            shown_by, unknown_location, verdict_of_unknown,
         },
+        unsent_level::Expected,
     },
+    plan::stock_balance::Dispatched,
     push::refused::refused,
 };
 
@@ -54,7 +57,7 @@ impl StockPusher<'_> {
         level: &StockIntent,
         effects: &[Effect],
     ) -> Result<Option<ProductId>, Error> {
-        let sent_to = sent_to(effects);
+        let sent_to = sent_to(effects, level.revision);
         if sent_to.as_ref() == Some(product) {
             return Ok(sent_to);
         }
@@ -106,26 +109,75 @@ impl StockPusher<'_> {
         shown: Shown,
         effects: &[Effect],
     ) -> Result<Verdict, Error> {
-        let key = key_of_level(level);
         let set = last_set(effects, self.context.clock.now());
-        let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
-            (Check::Compare(lower), Some(set)) => Some((lower, set)),
-            (Check::Answer(verdict), _) => {
-                self.state().unexplained_since.remove(&key);
-                return Ok(verdict);
-            }
-            (Check::Compare(_), None) => None,
+        match set.filter(|set| set.is_for(level.revision)) {
+            Some(set) => self.verify_sent(level, desired, shown, &set).await,
+            None => self.verify_unsent(level, desired, shown.quantity, effects).await,
+        }
+    }
+
+    /// Verifies a level that was sent.
+    async fn verify_sent(
+        &self,
+        level: &StockIntent,
+        desired: Decimal,
+        shown: Shown,
+        set: &LevelSet,
+    ) -> Result<Verdict, Error> {
+        let lower = match check_sent(self.options.basis, desired, shown, set) {
+            Check::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
+            Check::Compare(lower) => lower,
         };
-        let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
         let around = (set.effect, set.mark);
         let is_explained = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
+        let verdict = after_comparing(shown, set, is_explained, self.doubted_for(level));
+        Ok(match is_explained || matches!(verdict, Verdict::Failed(_)) {
+            true => self.undoubted(level, verdict),
+            false => verdict,
+        })
+    }
+
+    /// Verifies a level that was not sent, because the mirror showed it.
+    async fn verify_unsent(
+        &self,
+        level: &StockIntent,
+        desired: Decimal,
+        quantity: Decimal,
+        effects: &[Effect],
+    ) -> Result<Verdict, Error> {
+        let (expected, now) = (Expected::of(level, desired, effects), self.context.clock.now());
+        let lower = match expected.check(self.options.basis, quantity, effects, now) {
+            Check::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
+            Check::Compare(lower) => lower,
+        };
+        // No effect marks the time: goods that we dispatched count as possibly left after the row was written, whenever
+        // they left.
+        let sold = match past(level.updated_at, now) {
+            Some(at) => {
+                let window = ReadingWindow { effect: 0, mark: 0, from: at, until: at };
+                let sold = self.tools.dispatches.sold_since(&level.sku, window).await?;
+                sold.map(Dispatched::all_possible)
+            }
+            None => None,
+        };
+        let verdict = expected.after_comparing(quantity, lower, sold.as_ref(), self.doubted_for(level));
+        Ok(match verdict {
+            Verdict::RetryAfter(_) => verdict,
+            verdict => self.undoubted(level, verdict),
+        })
+    }
+
+    /// Returns for how long a level has differed without an explanation.
+    fn doubted_for(&self, level: &StockIntent) -> Duration {
         let now = self.context.clock.monotonic();
-        let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
-        let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
-        if is_explained || matches!(verdict, Verdict::Failed(_)) {
-            self.state().unexplained_since.remove(&key);
-        }
-        Ok(verdict)
+        let first = *self.state().unexplained_since.entry(key_of_level(level)).or_insert(now);
+        now.saturating_sub(first)
+    }
+
+    /// Returns a verdict that leaves no difference without an explanation.
+    fn undoubted(&self, level: &StockIntent, verdict: Verdict) -> Verdict {
+        self.state().unexplained_since.remove(&key_of_level(level));
+        verdict
     }
 
     /// Returns the verdict for a sent level that the marketplace shows without a quantity.
