@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use espelho_model::text::{Language, Text};
@@ -92,6 +93,32 @@ fn the_pages_of_error_codes_say_what_the_catalogue_says() {
         }
         let written = fs::read_to_string(&path).unwrap_or_default();
         assert!(written == page, "docs/{name} is out of date: run ESPELHO_BLESS=1 tests/run texts");
+    }
+}
+
+#[test]
+fn the_package_speaks_the_language_of_whoever_installs_it() {
+    for name in ["postinst", "postrm"] {
+        let script = fs::read_to_string(root().join("systemd/deb").join(name)).expect("a script");
+        let (_, rest) = script.split_once("say() {").expect("a function");
+        let (body, _) = rest.split_once("\n}\n").expect("its end");
+        let elsewhere = script.replacen(body, "", 1);
+        assert!(elsewhere.contains("say \"") && !elsewhere.contains("echo"), "{name} speaks by another way");
+        for (locale, expected) in [
+            (&[("LANG", "pt_BR.UTF-8")][..], "espelho: olá\n"),
+            (&[("LANG", "en_US.UTF-8")], "espelho: hello\n"),
+            (&[("LANG", "pt_BR.UTF-8"), ("LC_ALL", "C.UTF-8")], "espelho: hello\n"),
+            (&[("LANG", "C"), ("LC_MESSAGES", "pt_PT")], "espelho: olá\n"),
+            (&[], "espelho: hello\n"),
+        ] {
+            let mut shell = Command::new("/bin/sh");
+            shell.env_clear().envs(locale.iter().copied());
+            let said = shell
+                .args(["-euc", &format!("say() {{{body}\n}}\nsay olá hello")])
+                .output()
+                .expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{name} {locale:?}");
+        }
     }
 }
 

@@ -4,7 +4,11 @@
 //! have one set of them. Labels are bounded: routes are the document's templates, and field names come from this
 //! code.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use parking_lot::{Mutex, MutexGuard};
@@ -152,6 +156,8 @@ pub struct ClientMetrics {
     unreadable: Mutex<UnreadableValues>,
     /// Notified when a call has failed.
     lost: Notify,
+    /// Notified when trouble with the credential has begun, changed or ended.
+    credential_news: OnceLock<Arc<Notify>>,
 }
 
 impl ClientMetrics {
@@ -228,14 +234,24 @@ impl ClientMetrics {
     /// Records the outcome of a call; `None` means that the marketplace was not called.
     pub(crate) fn contact(&self, outcome: Option<contact::Outcome>, at: DateTime<Utc>) {
         let Some(outcome) = outcome else { return };
-        let is_lost = {
+        let credential = |contact: &Contact| contact.credential().map(|trouble| trouble.kind);
+        let (is_lost, is_news) = {
             let mut own = self.lock();
+            let before = credential(&own.contact);
             own.contact.note(outcome, at);
-            own.contact.is_lost()
+            (own.contact.is_lost(), credential(&own.contact) != before)
         };
         if is_lost {
             self.lost.notify_one();
         }
+        if is_news && let Some(news) = self.credential_news.get() {
+            news.notify_one();
+        }
+    }
+
+    /// Has `news` notified when trouble with the credential begins, changes or ends. The first one stays.
+    pub fn tell_credential_news(&self, news: &Arc<Notify>) {
+        let _ = self.credential_news.set(Arc::clone(news));
     }
 
     /// Returns when the marketplace last answered usefully.
@@ -382,6 +398,23 @@ mod tests {
         }
         assert_eq!(histogram.counts, [2, 1, 0, 1, 0, 0, 0, 1]);
         assert!((histogram.sum - 401.101).abs() < 1e-9);
+    }
+
+    #[tokio::test]
+    async fn a_refused_login_is_news_at_once_and_another_one_is_not() {
+        let (metrics, news) = (ClientMetrics::default(), Arc::new(Notify::new()));
+        metrics.tell_credential_news(&news);
+        let refused = || contact::Outcome::LoginRefused(TroubleKind::Credential, contact::Failure::default());
+        for (outcome, is_news) in [
+            (contact::Outcome::Useful(("/orders", "GET")), false),
+            (refused(), true),
+            (refused(), false),
+            (contact::Outcome::LoginAccepted(LoginReason::First), true),
+        ] {
+            metrics.contact(Some(outcome.clone()), DateTime::UNIX_EPOCH);
+            let told = futures_util::FutureExt::now_or_never(news.notified()).is_some();
+            assert_eq!(told, is_news, "{outcome:?}");
+        }
     }
 
     // withstands: F070

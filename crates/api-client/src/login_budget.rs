@@ -4,12 +4,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::login_reason::LoginReason;
 
-/// The time and the recorded reason of a login: [`LoginReason::as_str`], [`ATTEMPT`] or [`UNSENT`].
+/// The time and the recorded reason of a login: [`LoginReason::as_str`], [`ATTEMPT`], [`REFUSED`] or [`UNSENT`].
 pub type PastLogin = (DateTime<Utc>, String);
 
-/// The recorded reason of a login that is in progress, or that failed. It counts against the login limit; a failed
-/// login has ended nobody's token.
+/// The recorded reason of a login that is in progress, or that has brought no usable answer. It counts against the login
+/// limit; a failed login has ended nobody's token.
 pub const ATTEMPT: &str = "attempt";
+/// The recorded reason of a login whose username or password the marketplace refused. It counts as an attempt does.
+pub const REFUSED: &str = "refused";
 /// The recorded reason of a login without a connection, which the marketplace does not count.
 pub const UNSENT: &str = "unsent";
 
@@ -96,6 +98,7 @@ mod tests {
             (&[(-50, "first"), (-40, ATTEMPT), (-30, ATTEMPT)], None, "one is free"),
             (&[(-50, "first"), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], Some(11), "four count"),
             (&[(-61, "first"), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], None, "the first is over"),
+            (&[(-50, REFUSED), (-40, ATTEMPT), (-30, REFUSED), (-20, ATTEMPT)], Some(11), "refusals count"),
             (&[(-50, UNSENT), (-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT)], None, "one was never sent"),
             (&[(-40, ATTEMPT), (-30, ATTEMPT), (-20, ATTEMPT), (5, ATTEMPT)], None, "a wrong clock"),
             (
@@ -120,6 +123,7 @@ mod tests {
             (&[(-181, "401")], Usual, "two single ones"),
             (&[(-5, "renewal")], Usual, "a renewal is ours"),
             (&[(-5, ATTEMPT)], Usual, "a login that failed ended nobody's token"),
+            (&[(-5, REFUSED)], Usual, "a login that was refused ended nobody's token"),
             (&[(-5, "first")], Usual, "another credential, or the first start"),
             (&[(-9, "401"), (-5, "first")], Usual, "another credential since"),
             (&[(-60, "renewal"), (-5, "renewal")], Usual, "the password is tested twice, by ourselves"),

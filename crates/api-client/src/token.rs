@@ -21,7 +21,7 @@ use crate::{
     contact::{self, TroubleKind},
     error::{BoxedError, Class, Error, Refusal},
     limit::BoxFuture,
-    login_budget::{self, ATTEMPT, FORCED_WINDOW, ForcedLogin, LIMIT_WINDOW, UNSENT},
+    login_budget::{self, ATTEMPT, FORCED_WINDOW, ForcedLogin, LIMIT_WINDOW, REFUSED, UNSENT},
     retry::Attempts,
 };
 pub use crate::{login_budget::PastLogin, login_reason::LoginReason};
@@ -260,8 +260,11 @@ impl TokenKeeper {
                 Err(error) => error,
             };
             if let Error::LoginRefused { status, refusal, .. } = &error {
-                let mut refused = self.refused.write();
-                *refused = Refused { times: refused.times + 1, last: Some((*status, refusal.clone())) };
+                self.note_refusal(*status, refusal);
+                // The caller gets the refusal, whether or not it can be recorded.
+                if let Err(error) = self.token_store.record_login(at, REFUSED).await {
+                    tracing::warn!(%error, "a refused login was not recorded");
+                }
             }
             if error.was_never_sent() {
                 self.token_store.record_login(at, UNSENT).await.map_err(unwritten)?;
@@ -274,6 +277,11 @@ impl TokenKeeper {
             has_retried = true;
             self.wait_for_login(delay.max(least)).await?;
         }
+    }
+
+    fn note_refusal(&self, status: u16, refusal: &Refusal) {
+        let mut refused = self.refused.write();
+        *refused = Refused { times: refused.times + 1, last: Some((status, Box::new(refusal.clone()))) };
     }
 
     /// Waits before a login. No login is sent meanwhile, so the wait ends when the work stops.

@@ -106,6 +106,10 @@ async fn callers_that_wait_for_a_login_take_its_refusal_and_later_ones_log_in_th
         assert!(matches!(error, Error::LoginRefused { status: 401, .. }), "{error:?}");
     }
     assert_eq!(bench.client.stats().logins, 1);
+    let reasons = || -> Vec<String> {
+        bench.memory.logins.lock().unwrap().iter().map(|(_, reason)| reason.clone()).collect()
+    };
+    assert_eq!(reasons(), ["refused"], "the refusal is on record when its callers hear of it");
     *bench.script.login.lock().unwrap() = json(r#"{"success":true,"data":{"token":"sk_live_TOKN"}}"#);
     assert_eq!(bench.order().await.unwrap(), "paid");
     assert_eq!(bench.client.stats().logins, 2);

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    next_step::{RowAct, Rows, command_line, state_only_to_give_up},
     text,
     text::{Arg, Locale, Text},
     time::serialize_fixed_width,
@@ -32,6 +33,14 @@ pub(crate) struct Cause {
     message_id: Option<String>,
     /// The next step of the first row.
     pub(crate) hint: String,
+    /// The tables of the rows, as in `v_errors`, and the key of the first row.
+    #[serde(skip)]
+    entities: Vec<String>,
+    #[serde(skip)]
+    key: String,
+    /// The store of all rows, if it is one.
+    #[serde(skip)]
+    store: Option<String>,
     /// The affected orders, SKUs or other names, each once.
     pub(crate) names: Vec<String>,
     /// Since when the oldest row is in this state.
@@ -99,6 +108,10 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
                 cause.count += 1;
                 cause.is_same &= cause.error == row.error;
                 cause.is_same_step &= cause.hint == row.hint;
+                if !cause.entities.iter().any(|entity| entity == row.entity) {
+                    cause.entities.push(row.entity.to_owned());
+                }
+                cause.store = cause.store.take().filter(|store| store == row.store);
                 cause.since = [cause.since, row.since].into_iter().flatten().min();
                 if !cause.names.contains(&name) {
                     cause.names.push(name);
@@ -112,6 +125,9 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
                 is_same_step: true,
                 message_id: row.message_id.map(str::to_owned),
                 hint: row.hint.to_owned(),
+                entities: vec![row.entity.to_owned()],
+                key: row.key.to_owned(),
+                store: Some(row.store.to_owned()),
                 names: vec![name],
                 since: row.since,
             }),
@@ -157,12 +173,18 @@ impl Cause {
         text!("errors-waiting", line = self.line(locale), age = Arg::Seconds(age)).message(locale)
     }
 
-    /// Returns the next step: of all rows, or of the first one, by its name.
+    /// Returns the next step: of all rows, or of the first one, by its name. Where nothing mends them but a correction, it
+    /// also says how to give them up.
     pub(crate) fn next_step(&self) -> Text {
-        match self.names.first().filter(|_| !self.is_same_step) {
+        let step = match self.names.first().filter(|_| !self.is_same_step) {
             Some(name) => text!("errors-next-step-of", name = shown(name), step = shown(&self.hint)),
             None => text!("wishes-next-step", step = shown(&self.hint)),
-        }
+        };
+        let rows = match (self.count, self.entities.as_slice()) {
+            (1, [entity]) => Some(Rows::One { entity, key: &self.key }),
+            _ => None,
+        };
+        or_give_up(step, &self.code, &self.entities, rows, self.store.as_deref())
     }
 
     /// Returns the name of the cause if the texts of its rows differ.
@@ -174,6 +196,44 @@ impl Cause {
     fn listed(&self) -> (String, usize) {
         let names: Vec<String> = self.names.iter().take(NAMED).map(|name| shown(name)).collect();
         (names.join(", "), self.names.len().saturating_sub(NAMED))
+    }
+}
+
+/// Returns the next step of one row, with how to give it up where nothing mends it but a correction.
+pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
+    let ErrorRow { store, entity, key, code, hint, .. } = row;
+    let step = text!("wishes-next-step", step = shown(hint));
+    let one = Rows::One { entity, key };
+    or_give_up(step, code, std::slice::from_ref(entity), Some(one), Some(store.as_str()))
+}
+
+/// Adds to a next step how to give rows up for good, where that is all that is left beside a correction. `one` is the row
+/// if it is a single one, else all rows of the cause are meant.
+fn or_give_up(
+    step: Text,
+    code: &str,
+    entities: &[String],
+    one: Option<Rows<'_>>,
+    store: Option<&str>,
+) -> Text {
+    let table_of = |entity: &String| match entity.as_str() {
+        "stock" => Some("erp_stock"),
+        "price" => Some("erp_prices"),
+        "command" => Some("commands"),
+        _ => None,
+    };
+    let tables: Option<Vec<&str>> = entities.iter().map(table_of).collect();
+    let states: Option<Vec<_>> = entities.iter().map(|entity| state_only_to_give_up(code, entity)).collect();
+    let (Some(tables), Some(states)) = (tables, states) else { return step };
+    let Some(state) = states.first().copied() else { return step };
+    let ignore = command_line(RowAct::Ignore, one.unwrap_or(Rows::OfGroup(state, code)), store);
+    // A command is a record of what was asked for: its row stays.
+    match tables.contains(&"commands") {
+        true => text!("errors-or-give-up", step = step, ignore = shown(&ignore)),
+        false => {
+            let tables = tables.join(", ");
+            text!("errors-or-delete", step = step, tables = tables, ignore = shown(&ignore))
+        }
     }
 }
 
@@ -233,6 +293,35 @@ mod tests {
                 (1, "próximo passo: espelho retry command 7".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn what_never_mends_by_itself_says_how_to_be_rid_of_it() {
+        let said = |rows: &[ErrorRow]| of_errors(rows)[0].next_step().message(Locale::default());
+        let stock = |key: &str| row("stock", key, "unknown_sku", "e", None);
+        let price = || row("price", "CAN-01/1", "unknown_sku", "e", None);
+        let command = |code: &str| row("command", "8", code, "e", Some("000100"));
+        for (rows, table, ignore) in [
+            (vec![stock("CAN-01/1")], Some("erp_stock"), Some("espelho ignore stock CAN-01/1 --store loja")),
+            (
+                vec![stock("CAN-01/1"), stock("CAN-02/1"), price()],
+                Some("erp_stock, erp_prices"),
+                Some("espelho ignore --all --state failed --code unknown_sku --store loja"),
+            ),
+            (vec![command("invalid_data")], None, Some("espelho ignore command 8 --store loja")),
+            (vec![stock("CAN-01/1"), command("unknown_sku")], None, None),
+            (vec![command("gave_up")], None, None),
+            (vec![row("order", "000100", "invalid_data", "e", None)], None, None),
+        ] {
+            let said = said(&rows);
+            assert!(said.starts_with("próximo passo: passo"), "{said}");
+            assert_eq!(said.contains("apague"), table.is_some(), "{said}");
+            assert!(table.is_none_or(|table| said.contains(table)), "{said}");
+            assert_eq!(said.contains(" ignore "), ignore.is_some(), "{said}");
+            assert!(ignore.is_none_or(|ignore| said.ends_with(ignore)), "{said}");
+        }
+        let one = next_step_of(&stock("CAN-01/1")).message(Locale::default());
+        assert_eq!(one, said(&[stock("CAN-01/1")]));
     }
 
     #[test]

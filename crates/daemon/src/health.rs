@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
-use espelho_sync_engine::plan::unreported_changes::LostDeliveries;
+use espelho_sync_engine::plan::{alarms::Owner, unreported_changes::LostDeliveries};
 
 /// The health of all stores, and of what they share.
 #[derive(Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Health {
 pub(crate) struct StoreHealth {
     /// Since when this process works on it.
     pub held_since: Option<DateTime<Utc>>,
+    /// True while this process takes the store and opens what work on it needs. Its own lock is no other's.
+    pub is_taking: bool,
     /// The time and result of its last reconciliation.
     pub last: Option<(DateTime<Utc>, RunState)>,
     /// The last problem, until work goes well again: a cause of its own, which neither the marketplace's nor the
@@ -54,6 +56,17 @@ impl StoreHealth {
     /// Whether this process works on the store.
     pub(crate) fn is_held(&self) -> bool {
         self.held_since.is_some()
+    }
+
+    /// Returns who works on the store; `is_locked` tells whether any process has its lock.
+    pub(crate) fn owner(&self, is_locked: bool) -> Owner {
+        match (self.held_since, is_locked, self.is_taking) {
+            (Some(since), ..) => Owner::Here(since),
+            (None, true, false) => Owner::Elsewhere,
+            // What kept it from taking the store is over.
+            (None, true, true) => Owner::Nobody(None),
+            (None, false, _) => Owner::Nobody(self.problem.clone()),
+        }
     }
 }
 
@@ -116,6 +129,22 @@ impl Elsewhere {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lock_of_a_process_that_has_just_started_is_not_taken_for_anothers() {
+        let (since, problem) = (DateTime::UNIX_EPOCH, Some(Text::new("w")));
+        for (held_since, is_taking, is_locked, expected) in [
+            (Some(since), false, true, Owner::Here(since)),
+            (None, true, true, Owner::Nobody(None)),
+            (None, true, false, Owner::Nobody(problem.clone())),
+            (None, false, true, Owner::Elsewhere),
+            (None, false, false, Owner::Nobody(problem.clone())),
+        ] {
+            let problem = problem.clone();
+            let health = StoreHealth { held_since, is_taking, problem, ..StoreHealth::default() };
+            assert_eq!(health.owner(is_locked), expected, "{held_since:?} {is_taking} {is_locked}");
+        }
+    }
 
     #[test]
     fn the_end_of_the_work_on_a_removed_store_does_not_bring_its_health_back() {

@@ -88,6 +88,9 @@ fn translated(command: Command, path: &mut Vec<String>, locale: Locale) -> Comma
     if path.is_empty() {
         command = command.after_help(words(Text::new("help-exit-codes")));
     }
+    if path.as_slice() == ["doctor"] {
+        command = command.after_help(words(Text::new("help-doctor-exit-codes")));
+    }
     if path.as_slice() == ["sandbox"] {
         command = command.after_long_help(words(Text::new("help-sandbox-guide")));
     }
@@ -226,6 +229,18 @@ mod tests {
             assert!(!portuguese.contains(word), "{word}: {portuguese}");
         }
         assert!(help(Language::English).contains("Usage: espelho"));
+    }
+
+    #[test]
+    fn the_help_of_doctor_says_what_each_exit_code_means() {
+        for language in Language::ALL {
+            let mut command = in_language(Cli::command(), Locale::of(language));
+            let doctor = command.find_subcommand_mut("doctor").unwrap();
+            let help = Text::new("help-doctor-exit-codes").message(Locale::of(language));
+            for shown in [doctor.render_help(), doctor.render_long_help()].map(|help| help.to_string()) {
+                assert!(help.lines().all(|line| shown.contains(line.trim())), "{shown}");
+            }
+        }
     }
 
     #[test]

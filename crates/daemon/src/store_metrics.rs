@@ -8,10 +8,14 @@ use espelho_api_client::{
     contact::Contact,
 };
 use espelho_model::StoreKey;
+use tokio::sync::Notify;
 
 /// The counts of the stores that this process has worked on.
 #[derive(Default)]
-pub(crate) struct StoreMetrics(Mutex<BTreeMap<StoreKey, Arc<ClientMetrics>>>);
+pub(crate) struct StoreMetrics {
+    stores: Mutex<BTreeMap<StoreKey, Arc<ClientMetrics>>>,
+    credential_news: Arc<Notify>,
+}
 
 impl StoreMetrics {
     /// Registers the counts of a store's new client, which continues the counts of the previous one.
@@ -21,6 +25,12 @@ impl StoreMetrics {
             metrics.go_on_from(&earlier.counted());
             metrics.keep_unreadable_of(&earlier);
         }
+        metrics.tell_credential_news(&self.credential_news);
+    }
+
+    /// Waits until trouble with the credential of any store begins, changes or ends.
+    pub(crate) async fn credential_news(&self) {
+        self.credential_news.notified().await;
     }
 
     /// Returns what a store's client has observed of the marketplace.
@@ -39,6 +49,6 @@ impl StoreMetrics {
     }
 
     fn store_metrics(&self) -> MutexGuard<'_, BTreeMap<StoreKey, Arc<ClientMetrics>>> {
-        self.0.lock()
+        self.stores.lock()
     }
 }

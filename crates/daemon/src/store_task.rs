@@ -63,12 +63,12 @@ impl StoreTask {
     /// again.
     pub(crate) async fn take(&self) -> Result<Taken, Problem> {
         let last_seen = self.shared.last_seen(&self.config.key).await;
-        match self.shared.take(&self.config).await {
+        match self.boxed_take().await {
             Ok(lease) => Ok((lease, last_seen)),
             Err(problem) => {
                 let (key, error, next_step) = (&self.config.key, &problem.error, problem.hint());
                 tracing::error!(store = %key, code = problem.code, error, next_step, "waiting for the store");
-                self.health.change(key, |health| health.problem = Some(words(&problem)));
+                self.note_untaken(&problem);
                 Err(problem)
             }
         }
@@ -97,7 +97,7 @@ impl StoreTask {
                     self.boxed_give_back(context.lease).await;
                 }
                 Err(problem) => {
-                    self.health.change(&self.config.key, |health| health.problem = Some(words(&problem)));
+                    self.note_untaken(&problem);
                     self.wait(LEASE_RETRY).await;
                 }
             }
@@ -113,7 +113,7 @@ impl StoreTask {
         list::TASKS_RESTARTED.counter(&[key.as_str()]).absolute(0);
         let (now, elsewhere) = (self.shared.clock.now(), self.shared.elsewhere.of(key));
         self.health.change(key, |health| {
-            (health.held_since, health.problem) = (Some(now), None);
+            (health.held_since, health.is_taking, health.problem) = (Some(now), false, None);
             health.webhook_elsewhere = elsewhere;
         });
         tracing::info!(store = %key, fence = context.lease.fence(), "store acquired");
@@ -306,7 +306,16 @@ impl StoreTask {
     }
 
     fn boxed_take(&self) -> BoxFuture<'_, Result<Lease, Problem>> {
+        // Before the lock is ours: an observation between the two would take it for another process's.
+        self.health.change(&self.config.key, |health| health.is_taking = true);
         Box::pin(self.shared.take(&self.config))
+    }
+
+    /// Shows why the store could not be taken or opened.
+    fn note_untaken(&self, problem: &Problem) {
+        self.health.change(&self.config.key, |health| {
+            (health.is_taking, health.problem) = (false, Some(words(problem)));
+        });
     }
 
     async fn wait_for_lease(&self) -> Option<Taken> {
@@ -320,7 +329,7 @@ impl StoreTask {
                 Ok(lease) => return Some((lease, last_seen)),
                 Err(problem) => {
                     let is_held = problem.is_lost();
-                    self.health.change(&self.config.key, |health| health.problem = Some(words(&problem)));
+                    self.note_untaken(&problem);
                     if !is_held {
                         self.wait(LEASE_RETRY).await;
                     }

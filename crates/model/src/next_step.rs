@@ -69,6 +69,13 @@ pub fn acts(state: PushState, code: &str, entity: Option<&str>) -> &'static [Row
     }
 }
 
+/// Returns the state of rows of a cause that nothing mends but a correction of what was written: to give them up is the only
+/// act on them. `None` for other causes.
+pub fn state_only_to_give_up(code: &str, entity: &str) -> Option<PushState> {
+    let is_only = |state: &PushState| acts(*state, code, Some(entity)) == [RowAct::Ignore];
+    [PushState::Failed, PushState::Held].into_iter().find(is_only)
+}
+
 /// Returns the command line of an act on these rows, of one store or of all. It concerns no other row.
 pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String {
     let verb = match (act, rows) {
@@ -131,6 +138,20 @@ mod tests {
             (PushState::Superseded, "", None, &[]),
         ] {
             assert_eq!(acts(state, code, entity), expected, "{state} {code} {entity:?}");
+        }
+    }
+
+    #[test]
+    fn rows_that_never_mend_by_themselves_or_by_a_try_are_only_given_up() {
+        for (code, entity, expected) in [
+            ("unknown_sku", "stock", Some(PushState::Failed)),
+            ("unknown_sku", "command", None),
+            ("invalid_data", "command", Some(PushState::Failed)),
+            (PRICE_ZERO, "price", Some(PushState::Held)),
+            ("gave_up", "command", None),
+            ("price_jump", "price", None),
+        ] {
+            assert_eq!(state_only_to_give_up(code, entity), expected, "{code} {entity}");
         }
     }
 

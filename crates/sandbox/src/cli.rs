@@ -1,4 +1,4 @@
-//! `espelho sandbox`: the command line.
+//! `espelho sandbox`: the command line. The words for people are the caller's, which knows their language.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -6,9 +6,6 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 
 use crate::{Error, ListShape, Olist, OlistSplit, Options, Sandbox, StoreAccess, Window, start};
-
-/// The most stores that are spelled out for people.
-const SHOWN: usize = 5;
 
 /// What `--help` says below the options.
 const GUIDE: &str = "\
@@ -68,7 +65,7 @@ pub struct Args {
     /// Serves the Olist data set: the folder with its seven .csv.gz files.
     #[arg(long, value_name = "DIR", help_heading = CONTENT)]
     pub olist: Option<PathBuf>,
-    /// Whose the Olist orders are: all of one store, or each of its seller.
+    /// Whose the Olist orders are: all of one store, or each of its seller, without those that have no items.
     #[arg(long, value_enum, default_value_t, requires = "olist", help_heading = CONTENT)]
     pub olist_split: OlistSplit,
     /// Stores to generate.
@@ -147,47 +144,16 @@ impl From<&Args> for Options {
     }
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Binds the address and serves what the arguments say.
 ///
 /// # Errors
 ///
-/// When the address cannot be bound, the data set cannot be read, or the signals cannot be waited for.
-pub async fn run(args: Args) -> Result<(), Error> {
+/// When an address cannot be bound, or the data set cannot be read.
+pub async fn open(args: &Args) -> Result<Sandbox, Error> {
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|source| Error::Listen { address: args.listen.to_string(), source })?;
-    if let Some(dir) = &args.olist {
-        eprintln!("loading the Olist data set from {} …", dir.display());
-    }
-    let sandbox = start(listener, Options::from(&args)).await?;
-    let stores = sandbox.stores();
-    greet(&sandbox, &stores);
-    if args.json {
-        println!("{}", announcement(sandbox.base_url(), &stores));
-    }
-    ended().await?;
-    sandbox.stop().await;
-    Ok(())
-}
-
-/// Tells people where the sandbox is and how to log in.
-fn greet(sandbox: &Sandbox, stores: &[StoreAccess]) {
-    let base = sandbox.base_url();
-    eprintln!("sandbox on {base}, its object storage on {}", sandbox.storage_origin());
-    match sandbox.control().is_served() {
-        true => eprintln!("page with credentials, commands and levers: {base}/"),
-        false => eprintln!("page with credentials and commands: {base}/ (levers with --control)"),
-    }
-    for StoreAccess { key, username, password, .. } in stores.iter().take(SHOWN) {
-        eprintln!("  {key}: username {username}  password {password}");
-    }
-    if stores.len() > SHOWN {
-        eprintln!("  and {} more", stores.len() - SHOWN);
-    }
-    if let Some(StoreAccess { username, password, .. }) = stores.first() {
-        eprintln!("try: curl -s {base}/api/integration/auth -H 'Content-Type: application/json' \\");
-        eprintln!("       -d '{{\"username\":\"{username}\",\"password\":\"{password}\"}}'");
-    }
+    start(listener, Options::from(args)).await
 }
 
 #[derive(Serialize)]
@@ -203,8 +169,8 @@ struct Access<'a> {
     password: &'a str,
 }
 
-/// The object of `--json`.
-fn announcement(base_url: String, stores: &[StoreAccess]) -> String {
+/// Returns the object of `--json`: the address and every credential.
+pub fn announcement(base_url: String, stores: &[StoreAccess]) -> String {
     let stores = stores
         .iter()
         .map(|store| Access { store: &store.key, username: &store.username, password: &store.password })
@@ -213,7 +179,11 @@ fn announcement(base_url: String, stores: &[StoreAccess]) -> String {
 }
 
 /// Waits for SIGINT or, where there is one, SIGTERM.
-async fn ended() -> Result<(), Error> {
+///
+/// # Errors
+///
+/// When the signals cannot be waited for.
+pub async fn interrupted() -> Result<(), Error> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

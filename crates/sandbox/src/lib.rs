@@ -104,9 +104,6 @@
 //!   made and changed while the feature is switched off in the settings. A missing feature is 403, named in `errors`.
 #![deny(missing_docs)]
 
-#[macro_use]
-mod output;
-
 mod agenda;
 mod announce;
 mod answer;

@@ -380,7 +380,7 @@ async fn a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do(kind: Kind) 
     for words in [
         "✓ VERDE loja-1: webhook: a entrega de teste chegou a http://127.0.0.1",
         "✓ VERDE loja-1: receptor de webhooks: recebe em 127.0.0.1:",
-        "✓ VERDE loja-1: permissões: confirmadas agora: orders, store_products_read; \
+        "✓ VERDE loja-1: permissões: confirmadas no último minuto: orders, store_products_read; \
          só uma gravação mostraria: store_products_write, store_orders_substores",
     ] {
         assert!(told.stdout.contains(words), "no {words:?} in\n{told}");

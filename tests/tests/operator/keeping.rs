@@ -205,12 +205,14 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
         "✓ VERDE gravação no banco",
         "✓ VERDE serviço",
         "✓ VERDE loja-1: posse da loja: o serviço",
-        "✓ VERDE loja-1: credencial: o token funciona, testado agora; a loja é Loja",
+        "✓ VERDE loja-1: credencial: o token funciona",
         "– DESCONHECIDO loja-1: senha: não testada",
+        "· NÃO CONFIGURADO loja-1: webhook: nenhum configurado",
         "    → espelho doctor --login",
     ] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
+    assert!(shown.stdout.lines().last().unwrap().ends_with("(código de saída 0)"), "{shown}");
     assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "the service's token lives on");
     stopped(service).await;
 

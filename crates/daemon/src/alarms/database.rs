@@ -9,8 +9,8 @@ use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, S
 use espelho_sync_engine::plan::alarms::{DatabaseHolder, DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
 
-/// How often the prober tries a write while all is well. In trouble, and after any failed statement, it tries at each
-/// observation.
+/// How often the prober tries a write while all is well. In trouble, after any failed statement, and with other alarms to
+/// record, it tries at each observation.
 const EVERY: Duration = Duration::from_secs(12);
 /// A write that takes longer waits for another program's lock.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
@@ -29,8 +29,13 @@ pub(super) struct Prober {
     tried_at: Option<Duration>,
     /// The statements that had failed before the last attempt.
     failures: u64,
+    /// The alarms of the last attempt: other ones are written at once, so that every surface has the same.
+    recorded: Vec<AlarmName>,
     state: DatabaseState,
 }
+
+/// The name of an alarm: its store, code, cause and severity.
+type AlarmName = (Option<String>, String, String, String);
 
 /// The known state of the database.
 #[derive(Clone, Debug, Default)]
@@ -43,18 +48,21 @@ pub(super) struct DatabaseState {
 
 impl Prober {
     pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, under_way: None, tried_at: None, failures: 0, state: DatabaseState::default() }
+        let (recorded, state) = (Vec::new(), DatabaseState::default());
+        Self { store, clock, under_way: None, tried_at: None, failures: 0, recorded, state }
     }
 
     /// Writes if a write is due, waits at most `ANSWER_TIMEOUT` for it, and returns the known state.
     pub(super) async fn probe(&mut self, record: (ServiceInstance, Vec<AlarmRow>)) -> DatabaseState {
         let now = self.clock.monotonic();
+        let named = names(&record.1);
         let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY)
             || self.state.trouble.is_some()
             // A statement has failed elsewhere.
-            || self.failures != failures();
+            || self.failures != failures()
+            || self.recorded != named;
         if self.under_way.is_none() && is_due {
-            (self.tried_at, self.failures) = (Some(now), failures());
+            (self.tried_at, self.failures, self.recorded) = (Some(now), failures(), named);
             let begun = self.clock.now();
             let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
             let write = async move { Outcome { begun: clock.now(), result: write(&store, record).await } };
@@ -150,6 +158,13 @@ async fn write(
     store.alarms().beat(&service, &alarms).await?;
     store.diagnostics().prove_write().await?;
     store.leases().table_blocker().await
+}
+
+fn names(alarms: &[AlarmRow]) -> Vec<AlarmName> {
+    let name = |alarm: &AlarmRow| {
+        (alarm.store.clone(), alarm.code.clone(), alarm.cause.clone(), alarm.severity.clone())
+    };
+    alarms.iter().map(name).collect()
 }
 
 fn holder(blocker: TableBlocker) -> DatabaseHolder {

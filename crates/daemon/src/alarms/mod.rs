@@ -17,7 +17,7 @@ use espelho_model::{
 use espelho_store::{AlarmRow, PeerAlarm, ServiceInstance, Store};
 use espelho_sync_engine::{
     Brake,
-    plan::alarms::{Code, DatabaseTrouble, Observations, State, Verdict, decide},
+    plan::alarms::{Code, DatabaseTrouble, Observations, Severity, State, Verdict, decide},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +32,8 @@ use crate::status::{Live, ShownStores};
 /// How often the service observes everything. It raises an alarm within a minute of its cause, including the delay of
 /// the cause's own rule.
 const EVERY: Duration = Duration::from_secs(3);
+/// The shortest pause between two observations: a refused login, and an alarm that is not on record yet, wait no longer.
+const SOON: Duration = Duration::from_millis(200);
 
 /// The latest verdict with its observations, and the last hour of each store.
 #[derive(Default)]
@@ -51,6 +53,11 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
+    /// Returns when the marketplace last answered for each store, as the verdict knows it.
+    pub(crate) fn answers(&self) -> HashMap<&str, DateTime<Utc>> {
+        self.seen.stores.iter().filter_map(|seen| Some((seen.key.as_str(), seen.answered_at?))).collect()
+    }
+
     /// Returns the verdict of all processes in the words of a language.
     pub(crate) fn shown(&self, locale: Locale) -> ShownVerdict {
         let others = self.others.iter().map(|other| ShownAlarm::recorded(other, self.recorded_in, locale));
@@ -114,7 +121,8 @@ impl Keeper {
         let (mut facts, mut raised) = (Facts::of(&self.instance), Raised::default());
         let mut has_recalled = false;
         while !self.stop.is_cancelled() {
-            let record = self.record(self.board.latest().as_deref());
+            let before = self.board.latest();
+            let record = self.record(before.as_deref());
             let database = prober.probe(record).await;
             self.hold_work(database.trouble.as_ref());
             facts.refresh(&self.store, &self.clock, self.live.health.last_ended()).await;
@@ -125,11 +133,26 @@ impl Keeper {
             let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
             let verdict = of_machine(decide(&seen), self.machine.as_deref());
             let verdict = raised.date(verdict, seen.at);
+            let recorded = before.as_deref().map(|before| names(&before.verdict)).unwrap_or_default();
+            let is_recorded = recorded == names(&verdict);
             self.board.post(seen, verdict, facts.others(), self.locale.language);
-            tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
+            self.pause(if is_recorded { EVERY } else { SOON }).await;
         }
         if let Err(error) = self.store.alarms().end_service(&self.instance).await {
             tracing::debug!(%error, "cannot mark the service as stopped");
+        }
+    }
+
+    /// Waits for the next observation: it comes at once when the marketplace refuses or accepts a credential anew.
+    async fn pause(&self, pause: Duration) {
+        let news = async {
+            self.clock.sleep(SOON).await;
+            self.live.store_metrics.credential_news().await;
+        };
+        tokio::select! {
+            () = self.clock.sleep(pause) => {}
+            () = news => {}
+            () = self.stop.cancelled() => {}
         }
     }
 
@@ -170,6 +193,12 @@ impl Keeper {
     }
 }
 
+/// Returns what tells one list of alarms from another.
+fn names(verdict: &Verdict) -> Vec<(Code, Option<&StoreKey>, &str, Severity)> {
+    let alarms = verdict.alarms.iter();
+    alarms.map(|alarm| (alarm.code, alarm.store.as_ref(), alarm.cause.as_str(), alarm.severity)).collect()
+}
+
 /// Tells the alarms about this machine from those that another one on the same database finds about itself. Their words
 /// name the machine here, before any surface shows them, so that all show the same sentence.
 fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
@@ -190,7 +219,7 @@ fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use espelho_sync_engine::plan::alarms::{Alarm, Severity};
+    use espelho_sync_engine::plan::alarms::Alarm;
 
     use super::*;
 

@@ -457,15 +457,9 @@ fn add_health(
     read: &Read,
     at: DateTime<Utc>,
 ) {
-    let is_held = matches!(seen.owner, Owner::Elsewhere);
-    let problem = health.problem.clone();
-    seen.owner = match (health.held_since, is_held) {
-        (Some(since), _) => Owner::Here(since),
-        (None, true) => Owner::Elsewhere,
-        (None, false) => Owner::Nobody(problem.clone()),
-    };
-    if health.held_since.is_some() {
-        seen.run_problem = problem;
+    seen.owner = health.owner(matches!(seen.owner, Owner::Elsewhere));
+    if health.is_held() {
+        seen.run_problem.clone_from(&health.problem);
     }
     let Some(address) = &shown.webhook_address else { return };
     let kept = read.progress.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());

@@ -23,7 +23,7 @@ pub struct InitArgs {
     /// The public address of the webhook, with the path /webhooks/KEY; an empty one: polling only.
     #[arg(long, value_name = "URL")]
     pub webhook: Option<String>,
-    /// The language of the texts in the database: pt-BR or en.
+    /// The language of the texts in the database and of the comments in the configuration: pt-BR or en.
     #[arg(long, value_name = "LANG")]
     pub language: Option<Language>,
     /// The store's name in tables and commands [default: the username's first part].

@@ -4,9 +4,8 @@
 mod place;
 mod questions;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, Result};
 use espelho_model::{
     program,
     sync::Resource,
@@ -15,14 +14,15 @@ use espelho_model::{
 };
 use espelho_sandbox::{Control, Options as SandboxOptions, Sandbox};
 use espelho_store::Store;
-use espelho_sync_engine::{Options, Progress, Silent, StoreReport, reconcile};
+use espelho_sync_engine::{Options, Problem, Silent, StoreReport, Trouble, reconcile};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::place::{Files, Place};
+use super::sandbox;
 use crate::{
-    cli::DemoArgs,
+    cli::{Cli, DemoArgs},
     config::{self, Configuration},
     context::{Shared, stop_on_signals},
     exit,
@@ -33,20 +33,23 @@ use crate::{
 /// How often the demonstration marketplace sells something.
 const SALE_EVERY: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(arguments: &DemoArgs, json: bool, locale: Locale) -> u8 {
-    match demonstrate(arguments, json, locale).await {
+/// The result of a step, or why the demonstration ends.
+type Result<T> = std::result::Result<T, Problem>;
+
+pub(super) async fn run(cli: &Cli, arguments: &DemoArgs) -> u8 {
+    match demonstrate(arguments, cli.json, cli.locale).await {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("espelho demo: {error:#}");
-            exit::FAILED
-        }
+        Err(problem) => super::say(&problem, cli),
     }
 }
 
 async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result<u8> {
     telemetry::start(config::LogFormat::Text, if arguments.once { "warn" } else { "info" });
     let stop = CancellationToken::new();
-    stop_on_signals(&stop)?;
+    stop_on_signals(&stop).map_err(|error| {
+        let text = text!("sandbox-not-started", problem = format!("{error:#}"));
+        Problem::of(Trouble::Failure, "not_started", text)
+    })?;
     let sandbox = start_sandbox(arguments).await?;
     let (listener, address) = page_listener().await?;
     let mut place = Place::make(arguments.dir.as_deref())?;
@@ -54,17 +57,16 @@ async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result
     let configuration = place.configure(&sandbox, address, locale.language)?;
     // A second Ctrl-C ends the process at once.
     tokio::spawn(remove_when_stopped(place.configuration(), stop.clone()));
-    say(&text!("demo-marketplace", address = sandbox.base_url()), locale);
-    say(&text!("demo-folder", folder = place.folder().display().to_string()), locale);
+    let marketplace = sandbox.base_url();
+    for text in invitation(place.folder(), &marketplace, (!arguments.once).then_some(address)) {
+        say(&text, locale);
+    }
     let code = match arguments.once {
         true => {
             drop(listener);
             once(&configuration, stop, &place, json, locale).await?
         }
-        false => {
-            invite(&place, address, locale);
-            keep_on(configuration, listener, stop, sandbox.control()).await?
-        }
+        false => keep_on(configuration, listener, stop, sandbox.control()).await?,
     };
     sandbox.stop().await;
     if arguments.once || arguments.dir.is_some() {
@@ -83,14 +85,22 @@ fn say(text: &Text, locale: Locale) {
     }
 }
 
-/// Prints the page's address, and what to see there.
-fn invite(place: &Place, address: SocketAddr, locale: Locale) {
-    say(&text!("demo-page", address = format!("http://{address}/"), seconds = SALE_EVERY.as_secs()), locale);
+/// Returns what people are told at the start: first the page that they open, if there is one, then the addresses that
+/// they need not open.
+fn invitation(folder: &Path, marketplace: &str, page: Option<SocketAddr>) -> Vec<Text> {
+    let places = [
+        text!("demo-marketplace", address = marketplace),
+        text!("demo-folder", folder = folder.display().to_string()),
+    ];
+    let Some(page) = page else { return places.into() };
     let program =
         std::env::current_exe().map_or_else(|_| "espelho".into(), |path| path.display().to_string());
-    let command = format!("{program} --config {} status", place.folder().display());
-    say(&text!("demo-terminal", command = command), locale);
-    say(&text!("demo-end"), locale);
+    let command = format!("{program} --config {} status", folder.display());
+    let mut texts =
+        vec![text!("demo-page", address = format!("http://{page}/"), seconds = SALE_EVERY.as_secs())];
+    texts.extend(places);
+    texts.extend([text!("demo-terminal", command = command), text!("demo-end")]);
+    texts
 }
 
 async fn remove_when_stopped(files: Files, stop: CancellationToken) {
@@ -99,7 +109,7 @@ async fn remove_when_stopped(files: Files, stop: CancellationToken) {
 }
 
 async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
-    let listener = TcpListener::bind("127.0.0.1:0").await.context("no free port for the sandbox")?;
+    let listener = any_port().await?;
     let options = SandboxOptions {
         orders: arguments.orders,
         products: arguments.products,
@@ -109,7 +119,17 @@ async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
         rate: None,
         ..SandboxOptions::default()
     };
-    espelho_sandbox::start(listener, options).await.context("the sandbox did not start")
+    espelho_sandbox::start(listener, options).await.map_err(|error| sandbox::not_started(&error))
+}
+
+/// Binds a free port of this machine.
+async fn any_port() -> Result<TcpListener> {
+    TcpListener::bind("127.0.0.1:0").await.map_err(|error| no_port(&error))
+}
+
+fn no_port(error: &std::io::Error) -> Problem {
+    let text = text!("demo-no-port", problem = error.to_string());
+    Problem::new(Trouble::Failure, "port_refused", error, text)
 }
 
 /// Binds the page's usual port, or another one if that is taken.
@@ -117,9 +137,9 @@ async fn page_listener() -> Result<(TcpListener, SocketAddr)> {
     let usual = config::Installation::default().http.listen;
     let listener = match TcpListener::bind(usual).await {
         Ok(listener) => listener,
-        Err(_) => TcpListener::bind("127.0.0.1:0").await.context("no free port")?,
+        Err(_) => any_port().await?,
     };
-    let address = listener.local_addr().context("no address")?;
+    let address = listener.local_addr().map_err(|error| no_port(&error))?;
     Ok((listener, address))
 }
 
@@ -132,13 +152,10 @@ async fn once(
 ) -> Result<u8> {
     let clock = espelho_model::clock::SystemClock::shared();
     let progress = progress::for_stderr(clock, locale, std::collections::HashMap::new());
-    let shared = open(configuration, progress, stop).await?;
+    let shared = Shared::open(configuration, "demo", progress, stop).await?;
     let mut reports: Vec<StoreReport> = Vec::new();
     for config in &configuration.stores {
-        let context = shared
-            .context(config)
-            .await
-            .map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
+        let context = shared.context(config).await?;
         reports.push(reconcile(&context, &Options { kind: "demo", ..Options::default() }).await);
     }
     let database = place.database();
@@ -156,16 +173,6 @@ async fn once(
     }
     shared.store.close().await;
     Ok(exit::of_run(&reports))
-}
-
-async fn open(
-    configuration: &Configuration,
-    progress: Arc<dyn Progress>,
-    stop: CancellationToken,
-) -> Result<Shared> {
-    let locale = configuration.locale();
-    let shared = Shared::open(configuration, "demo", progress, stop).await;
-    shared.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))
 }
 
 async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
@@ -197,14 +204,12 @@ async fn keep_on(
     stop: CancellationToken,
     control: Control,
 ) -> Result<u8> {
-    let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
+    let shared = Shared::open(&configuration, "demo", Arc::new(Silent), stop.clone()).await?;
     let selling =
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
-    let locale = configuration.locale();
     let served = Service::new(shared, configuration).run(listener, None, Outside::default()).await;
     selling.abort();
-    served.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
-    Ok(exit::COMPLETE)
+    served.map(|()| exit::COMPLETE)
 }
 
 async fn sell(
@@ -216,5 +221,32 @@ async fn sell(
     while !stop.is_cancelled() {
         clock.sleep(SALE_EVERY).await;
         control.orders().insert(&store);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Language;
+
+    use super::*;
+
+    #[test]
+    fn the_page_to_open_is_named_first_and_the_marketplace_as_one_that_need_not_be_opened() {
+        let page = "127.0.0.1:8787".parse().unwrap();
+        let ids = |texts: &[Text]| texts.iter().map(|text| text.id().to_owned()).collect::<Vec<_>>();
+        let texts = invitation(Path::new("/tmp/demo"), "http://127.0.0.1:4000", Some(page));
+        let all = ["demo-page", "demo-marketplace", "demo-folder", "demo-terminal", "demo-end"];
+        assert_eq!(ids(&texts), all);
+        for (language, words) in [
+            (Language::Portuguese, ["Abra no navegador", "não precisa ser aberto"]),
+            (Language::English, ["Open the mirror's page in a browser", "need not be opened"]),
+        ] {
+            let [page, marketplace] = [&texts[0], &texts[1]].map(|text| text.message(Locale::of(language)));
+            assert!(page.contains(words[0]) && page.ends_with("http://127.0.0.1:8787/"), "{page}");
+            assert!(marketplace.contains(words[1]), "{marketplace}");
+            assert!(marketplace.ends_with("http://127.0.0.1:4000"), "{marketplace}");
+        }
+        let once = invitation(Path::new("/tmp/demo"), "http://127.0.0.1:4000", None);
+        assert_eq!(ids(&once), ["demo-marketplace", "demo-folder"]);
     }
 }

@@ -15,6 +15,7 @@ mod credential;
 mod database;
 mod facts;
 mod finding;
+mod fresh;
 mod labels;
 mod lock;
 mod marketplace;

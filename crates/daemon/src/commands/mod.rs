@@ -24,6 +24,7 @@ mod reading;
 mod restore;
 mod resync;
 mod run;
+mod sandbox;
 mod status;
 mod token;
 mod webhook;
@@ -53,8 +54,8 @@ pub(crate) async fn run(cli: Cli) -> u8 {
     }
     match &cli.command {
         None | Some(Command::Run) => run::run(&cli).await,
-        Some(Command::Demo(arguments)) => demo::run(arguments, cli.json, cli.locale).await,
-        Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
+        Some(Command::Demo(arguments)) => demo::run(&cli, arguments).await,
+        Some(Command::Sandbox(arguments)) => sandbox::run(&cli, arguments).await,
         Some(Command::Init(arguments)) => init::run(&cli, arguments).await,
         Some(Command::Check) => check::run(&cli),
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
@@ -108,17 +109,6 @@ pub(crate) async fn run(cli: Cli) -> u8 {
             clap_complete::generate(*shell, &mut command, "espelho", &mut script);
             print!("{}", String::from_utf8_lossy(&script));
             exit::COMPLETE
-        }
-    }
-}
-
-async fn sandbox(mut arguments: espelho_sandbox::cli::Args, json: bool) -> u8 {
-    arguments.json |= json;
-    match espelho_sandbox::cli::run(arguments).await {
-        Ok(()) => exit::COMPLETE,
-        Err(error) => {
-            eprintln!("espelho sandbox: {}", in_full(&error));
-            exit::FAILED
         }
     }
 }

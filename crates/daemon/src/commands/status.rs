@@ -13,16 +13,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     load_listen, load_to_read, no_signals,
-    reading::{attach, is_of_another, named},
+    reading::{Reading, attach, is_of_another, named},
     say,
 };
 use crate::{
-    alarms::{self, ShownVerdict},
+    alarms::{self, ShownAlarm, ShownVerdict},
     cli::{Cli, StatusArgs},
     config::Configuration,
     context::stop_on_signals,
     exit, local, report,
-    status::{self, Counted, ServiceState, StatusSnapshot, TextStyle},
+    status::{self, Counted, ServiceState, StatusSnapshot, TextStyle, WatchedReadings},
 };
 
 /// How often `--watch` looks.
@@ -105,6 +105,7 @@ async fn alive(listen: SocketAddr, cli: &Cli) -> u8 {
 #[derive(Default)]
 struct Frame {
     is_begun: bool,
+    readings: WatchedReadings,
 }
 
 impl Frame {
@@ -121,11 +122,17 @@ impl Frame {
 fn show(snapshot: &StatusSnapshot, cli: &Cli, frame: Option<&mut Frame>) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none();
-    let text = || status::show(snapshot, TextStyle { colours, locale: cli.locale });
-    match (cli.json, frame.filter(|_| is_terminal)) {
+    let (is_watched, mut once) = (frame.is_some(), Frame::default());
+    let frame = frame.unwrap_or(&mut once);
+    frame.readings.note(snapshot);
+    let text = || status::show(snapshot, &frame.readings, TextStyle { colours, locale: cli.locale });
+    match (cli.json, is_watched && is_terminal) {
         (true, _) => println!("{}", serde_json::json!(snapshot)),
-        (false, Some(frame)) => print!("{}", frame.replace(&text())),
-        (false, None) => print!("{}", text()),
+        (false, true) => {
+            let text = text();
+            print!("{}", frame.replace(&text));
+        }
+        (false, false) => print!("{}", text()),
     }
     match snapshot.state.as_str() {
         "ok" => exit::COMPLETE,
@@ -229,6 +236,27 @@ impl StateReader<'_> {
     }
 }
 
+/// Returns the alarms that `espelho status` shows: those of this installation's service, or those on record while none
+/// answers. A database that does not say them has just said so to the caller.
+pub(super) async fn standing_alarms(
+    reading: &Reading,
+    of: Option<&StoreKey>,
+    locale: Locale,
+) -> Vec<ShownAlarm> {
+    let Reading { configuration, store, clock } = reading;
+    let listen = configuration.installation.http.listen;
+    if let Some(answer) = ask_service(listen, of, locale, clock).await {
+        let told = (answer.service.installation.as_deref(), answer.service.file.as_deref());
+        if !is_of_another(told, configuration, clock).await {
+            return answer.alarms;
+        }
+    }
+    match alarms::offline(store, &configuration.shown(), clock.now()).await {
+        Ok(seen) => ShownVerdict::of(&decide(&seen), locale).alarms,
+        Err(_) => Vec::new(),
+    }
+}
+
 /// Says on the alarm of the stopped service that another installation's service answers at its address.
 fn beside_another(mut snapshot: StatusSnapshot, listen: SocketAddr, locale: Locale) -> StatusSnapshot {
     let other = text!("status-other-installation", address = listen.to_string());
@@ -258,7 +286,7 @@ async fn ask_service(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{alarms::ShownAlarm, status::specimen};
+    use crate::status::specimen;
 
     #[test]
     fn the_alarm_of_the_stopped_service_says_that_another_one_has_its_address() {

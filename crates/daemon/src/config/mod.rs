@@ -49,10 +49,16 @@ pub(crate) struct ConfigError {
     pub problem: Text,
 }
 
+/// The problems of a folder that nobody has written a configuration into.
+const NONE_YET: [&str; 2] = ["config-no-folder", "config-no-stores"];
+
 impl ConfigError {
     /// Returns the same for people: where, what, and the next step.
     pub(crate) fn text(&self) -> Text {
         let problem = self.problem.clone();
+        if NONE_YET.contains(&problem.id()) {
+            return text!("config-none-yet", place = &self.place, problem = problem);
+        }
         let mistake = match problem.has_next() {
             true => {
                 let next = Arg::Next(Box::new(problem.clone()));
@@ -233,9 +239,12 @@ fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
 fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
     let folder = dir.join("stores");
     let place = folder.display().to_string();
-    let entries = std::fs::read_dir(&folder).map_err(|e| ConfigError {
-        place: place.clone(),
-        problem: text!("config-stores-unreadable", problem = e.to_string()),
+    let entries = std::fs::read_dir(&folder).map_err(|error| {
+        let problem = match error.kind() {
+            std::io::ErrorKind::NotFound => text!("config-no-stores"),
+            _ => text!("config-stores-unreadable", problem = error.to_string()),
+        };
+        ConfigError { place: place.clone(), problem }
     })?;
     let mut files = Vec::new();
     for entry in entries.flatten() {
@@ -258,6 +267,8 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Language;
+
     use super::*;
 
     /// Loads two stores with these webhook addresses; returns the mistakes.
@@ -286,6 +297,26 @@ mod tests {
         let asked = folder_to_name(Some(Path::new("./config")));
         assert!(asked.is_some_and(|folder| folder.is_absolute()), "another shell has another working folder");
         assert_eq!(folder_to_name(Some(Path::new(SYSTEM))), None);
+    }
+
+    #[test]
+    fn without_any_configuration_the_next_step_is_to_make_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let [none, empty, stores] = ["none", "empty", "stores"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&empty).unwrap();
+        std::fs::create_dir_all(stores.join("stores")).unwrap();
+        for folder in [&none, &empty, &stores] {
+            for locale in Language::ALL.map(Locale::of) {
+                let errors = load(folder).err().unwrap_or_default();
+                let [error] = &errors[..] else { panic!("{errors:?}") };
+                let (said, next) = (error.text().message(locale), error.text().next(locale));
+                assert!(said.contains("sudo espelho init") && !said.contains("config-"), "{said}");
+                assert_eq!(next.as_deref(), Some("sudo espelho init"), "{said}");
+            }
+        }
+        std::fs::write(stores.join("stores/loja.toml"), "x = 1\n").unwrap();
+        let errors = load(&stores).err().unwrap_or_default();
+        assert!(errors[0].text().next(Locale::default()).is_some_and(|next| next.contains("espelho check")));
     }
 
     #[test]

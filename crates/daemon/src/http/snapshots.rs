@@ -73,8 +73,8 @@ impl SnapshotCache {
         if let Some(posted) = self.board.latest() {
             snapshot.at = posted.seen.at.max(snapshot.at);
             snapshot.proof.database_at = posted.seen.written_at;
-            let answered = posted.seen.stores.iter().filter_map(|store| store.answered_at).max();
-            snapshot.proof.marketplace_at = answered.max(snapshot.proof.marketplace_at);
+            // The verdict follows from these answers. A later one beside it would contradict it.
+            snapshot.note_answers(&posted.answers());
             snapshot = snapshot.judged(posted.shown(locale));
         }
         snapshot

@@ -15,19 +15,19 @@ const FEW: u64 = 5;
 
 /// The pace of a pass.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    pub(super) position: Position,
+pub(crate) struct Pace {
+    pub(crate) position: Position,
     /// Rows of this run.
-    pub(super) read: u64,
+    pub(crate) read: u64,
     /// Time since this run began.
-    pub(super) elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// Requests a minute that the store may make.
-    pub(super) per_minute: Option<u32>,
+    pub(crate) per_minute: Option<u32>,
 }
 
 impl Pace {
     /// Returns the remaining time: by the budget if that is the limit, else by the pace so far.
-    pub(super) fn left(self) -> Option<Text> {
+    pub(crate) fn left(self) -> Option<Text> {
         let Position { done, total, requests_left } = self.position;
         let rows_left = total?.saturating_sub(done);
         if rows_left == 0 || self.read < FEW {
@@ -46,7 +46,7 @@ impl Pace {
     }
 
     /// Returns the line for output without a bar.
-    pub(super) fn line(self) -> Text {
+    pub(crate) fn line(self) -> Text {
         let Position { done, total, .. } = self.position;
         match (total.filter(|total| *total > 0), self.left()) {
             (Some(total), Some(left)) => {

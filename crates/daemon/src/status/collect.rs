@@ -83,7 +83,6 @@ pub(crate) async fn collect(
         let mut snapshot = of_store(key.to_string(), overview, tables, held, at);
         if let Some(live) = live {
             live.add(key, *per_minute, health.get(key), &mut snapshot);
-            snapshot.answered_at = past(snapshot.answered_at, at);
         }
         let open = counted.open_orders.get(name).copied().unwrap_or_default();
         let swept = swept.remove(name).unwrap_or_default();
@@ -100,11 +99,8 @@ pub(crate) async fn collect(
     }
     let service = live.map_or_else(not_running, Live::service);
     let heard = stores.iter().filter_map(|store| store.sweeps.webhook.as_ref()?.heard_at);
-    let proof = Proof {
-        marketplace_at: stores.iter().filter_map(|store| store.answered_at).max(),
-        database_at: None,
-        webhook_at: heard.max(),
-    };
+    // The alarms' observations tell when the marketplace answered and the database took a write.
+    let proof = Proof { webhook_at: heard.max(), ..Proof::default() };
     let (state, alarms, unproved) = ("unknown".to_owned(), Vec::new(), Vec::new());
     Ok(StatusSnapshot { state, at, proof, service, stores, alarms, unproved })
 }

@@ -112,7 +112,6 @@ impl Live {
         if let Some(health) = health {
             (snapshot.ours, snapshot.unverified) = (Some(health.is_held()), health.unverified);
         }
-        snapshot.answered_at = self.store_metrics.contact(store).and_then(|contact| contact.answered_at);
         snapshot.budget = self.limiters.of(store).map(|limiter| {
             let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), limiter.waiting(lane)));
             Budget { per_minute, held: limiter.held(), waiting: waiting.into() }

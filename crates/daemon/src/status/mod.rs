@@ -6,12 +6,13 @@
 mod collect;
 mod columns;
 mod live;
+mod reading;
 mod resources;
 mod sweeps;
 mod text;
 mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use espelho_store::{FailureGroup, ReadSoFar, RunOnRecord, TableState};
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores, SweepPlan};
+pub(crate) use reading::WatchedReadings;
 pub(crate) use resources::{count_age, counted, drift};
 pub(crate) use sweeps::{periods as sweep_periods, rate};
 pub(crate) use text::{TextStyle, holder, process, proof, show, verdict};
@@ -64,6 +66,14 @@ impl StatusSnapshot {
     pub(crate) fn empty(at: DateTime<Utc>, service: ServiceState) -> Self {
         let (state, proof) = ("unknown".to_owned(), Proof::default());
         Self { state, at, proof, service, stores: Vec::new(), alarms: Vec::new(), unproved: Vec::new() }
+    }
+
+    /// Sets when the marketplace last answered for each store.
+    pub(crate) fn note_answers(&mut self, answers: &HashMap<&str, DateTime<Utc>>) {
+        self.stores
+            .iter_mut()
+            .for_each(|store| store.answered_at = answers.get(store.store.as_str()).copied());
+        self.proof.marketplace_at = self.stores.iter().filter_map(|store| store.answered_at).max();
     }
 
     /// Adds the verdict.
@@ -136,7 +146,7 @@ pub(crate) struct StoreSnapshot {
     pub budget: Option<Budget>,
     /// How old the mirror may be: the age of the oldest waiting delivery, else the time since orders were last read.
     pub lag_seconds: Option<i64>,
-    /// When the marketplace last answered a call for it; absent if no service was asked.
+    /// When the marketplace last answered a call for it, as the verdict knows it; absent if no service was asked.
     #[serde(default)]
     pub answered_at: Option<DateTime<Utc>>,
     /// The sweeps, and whether webhooks arrive.
@@ -262,5 +272,21 @@ pub(crate) mod specimen {
             detail: String::new(),
             row: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_the_marketplace_answered_is_what_the_verdict_knows_and_nothing_later() {
+        let mut snapshot = specimen::snapshot(vec![specimen::store("a"), specimen::store("b")]);
+        snapshot.note_answers(&HashMap::from([("a", specimen::at(57)), ("other", specimen::at(60))]));
+        let answered: Vec<_> = snapshot.stores.iter().map(|store| store.answered_at).collect();
+        assert_eq!(answered, [Some(specimen::at(57)), None]);
+        assert_eq!(snapshot.proof.marketplace_at, Some(specimen::at(57)));
+        snapshot.note_answers(&HashMap::new());
+        assert_eq!(snapshot.proof.marketplace_at, None, "the verdict says that nobody has answered");
     }
 }

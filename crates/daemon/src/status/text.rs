@@ -9,7 +9,9 @@ use espelho_model::{
 };
 use espelho_store::TableState;
 
-use super::{StatusSnapshot, StoreSnapshot, columns, columns::wrapped, resources, sweeps, wanted};
+use super::{
+    StatusSnapshot, StoreSnapshot, WatchedReadings, columns, columns::wrapped, resources, sweeps, wanted,
+};
 use crate::{alarms::ShownAlarm, terminal::shown};
 
 /// The maximum number of alarms and stores shown one by one, the failing ones first.
@@ -50,13 +52,16 @@ impl TextStyle {
 }
 
 /// Writes the snapshot for people.
-pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
+pub(crate) fn show(snapshot: &StatusSnapshot, readings: &WatchedReadings, style: TextStyle) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", headline(snapshot, style));
     let _ = writeln!(text, "{}", style.faint(&wrapped(&proof(snapshot, style.locale), 2)));
     snapshot.unproved.iter().take(SHOWN).for_each(|unproved| {
         let _ = writeln!(text, "– {}", wrapped(unproved, 2));
+    });
+    readings.lines(snapshot).iter().take(SHOWN).for_each(|reading| {
+        let _ = writeln!(text, "– {}", wrapped(&style.word(reading), 2));
     });
     snapshot.alarms.iter().take(SHOWN).for_each(|alarm| write_alarm(&mut text, alarm, style));
     if let Some(hidden) = snapshot.alarms.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
@@ -242,6 +247,10 @@ mod tests {
 
     const COLOURS: [bool; 2] = [false, true];
 
+    fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
+        super::show(snapshot, &WatchedReadings::default(), style)
+    }
+
     fn style(colours: bool) -> TextStyle {
         TextStyle { colours, locale: Locale::default() }
     }
@@ -322,5 +331,15 @@ mod tests {
         let text = show(&snapshot, style(false));
         assert!(text.contains("3000 problemas") && text.contains("e mais 2980 avisos"), "{text}");
         assert!(text.lines().count() < 100, "{text}");
+    }
+
+    #[test]
+    fn how_far_a_first_reading_is_stands_before_the_tables() {
+        let mut store = specimen::store("loja-1");
+        let read = espelho_store::ReadSoFar { resource: "orders".into(), seen: 1_200, total: Some(5_000) };
+        (store.first_reading_ended, store.reading) = (false, vec![read]);
+        let text = show(&specimen::snapshot(vec![store]), style(false));
+        let at = text.find("– loja-1, primeira leitura, pedidos: 1200 de 5000 linhas (24 %)");
+        assert!(at.is_some() && at < text.find("Loja "), "{text}");
     }
 }

@@ -49,6 +49,7 @@ files![
     "rehearsal",
     "renewal",
     "run",
+    "sandbox",
     "service",
     "status",
     "store",

@@ -152,6 +152,7 @@ alarm-deadline-past = { $count ->
 unproved-database = No write to the database was confirmed in the last 3 minutes.
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
+unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service has started.
 unproved-owner = Nobody works on store { $store } yet.
 unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: the last test delivery before the start did not come.
 unproved-count = The marketplace counts { $remote } records in store { $store } ({ $resource }), and the mirror has { $local }, since { $since }: it is not known whether any is missing or the count is wrong. The next complete reconciliation looks for all; espelho --resync --store { $store } does so now.

@@ -1,11 +1,15 @@
 # The demonstration: what it shows to somebody who sees espelho for the first time.
 
-demo-marketplace = Toy marketplace (sandbox): { $address }
+demo-marketplace = Test marketplace (sandbox), which the mirror reads; it need not be opened: { $address }
 demo-folder = Configuration and database: { $folder }
-demo-page = Page: { $address }
+demo-page = Open the mirror's page in a browser: { $address }
     .next = Look at the store's orders: every { $seconds } s the marketplace sells something, and the number rises here and there.
 demo-terminal = In another terminal: { $command }
 demo-end = Ctrl-C ends the demonstration and removes its passwords.
+demo-no-port = The system gave no free port of 127.0.0.1: “{ $problem }”
+    .next = Stop what you do not use, and try again.
+demo-not-written = { $file } could not be written: “{ $problem }”
+    .next = Choose an empty folder that you can write to: espelho demo --dir DIR
 demo-kept = Kept on the disk: { $database }. The demonstration's passwords are removed.
 demo-removed = Removed: { $folder }, with all that was in it. To keep the database: --dir DIR.
 demo-mirrored = Mirrored into { $database }

@@ -1,9 +1,22 @@
 # espelho doctor. The message says what was seen; `.next` is the next step.
 
 doctor-state-green = GREEN
+doctor-state-not-configured = NOT CONFIGURED
 doctor-state-unknown = UNKNOWN
 doctor-state-yellow = YELLOW
 doctor-state-red = RED
+
+doctor-summary = { $counts }: { $verdict } (exit code { $code })
+doctor-count-green = { $count } green
+doctor-count-yellow = { $count } yellow
+doctor-count-red = { $count } red
+doctor-count-unknown = { $count } unknown
+doctor-count-not-configured = { $count } not configured
+doctor-verdict-green = everything that was checked works
+doctor-verdict-yellow = it works, and something needs attention
+doctor-verdict-red = something does not work
+doctor-verdict-authentication = the marketplace does not accept the credential
+doctor-verdict-open = not everything could be checked
 
 doctor-check-configuration = configuration
 doctor-check-database = database
@@ -92,6 +105,7 @@ doctor-service-unready = version { $version } on { $address } is not ready now: 
     .next = espelho status
 doctor-service-first-reading = version { $version } works on { $address }, and is ready when the first reading of a store has ended
     .next = wait for its end (5 min for 1,000 orders and 500 products, 84 min for 20,000 and 5,000); how far it is: espelho status --watch
+doctor-service-reconciling = version { $version } works on { $address }; its first reconciliation since the start is under way
 doctor-service-not-ready = version { $version } on { $address } is not ready yet
     .next = espelho status
 
@@ -131,6 +145,7 @@ doctor-lock-no-database = not looked at: without the database nobody knows who w
     .next = mend the database first, then: espelho doctor
 
 doctor-credential = the token works, proved at this moment
+doctor-credential-service = the token works, as an answer to the service { $seconds } s ago proves
 doctor-credential-of = the token works, proved at this moment; the store is { $name }
 doctor-credential-withheld = the token works, and the marketplace does not say whose it is ({ $status })
     .next = see in the seller portal that the credential is this store's, then: espelho doctor
@@ -153,7 +168,7 @@ doctor-password-proved = not tested now; a login proved it at { $at }
 doctor-password-changed = not proved: { $file } was written at { $changed }, after the last login that succeeded ({ $at })
     .next = espelho doctor --login
 
-doctor-scopes = confirmed at this moment: { $granted }; only a write would show: { $unseen }
+doctor-scopes = confirmed within the last minute: { $granted }; only a write would show: { $unseen }
 doctor-scopes-missing = scope_missing: the credential lacks { $missing }
     .next = { alarm-scope-missing.next }
 doctor-scopes-unread = { $failed }: could not be seen: { $cause }
@@ -161,9 +176,11 @@ doctor-scopes-unread = { $failed }: could not be seen: { $cause }
 doctor-scopes-failed = could not be seen: { $cause }
     .next = espelho doctor
 
-doctor-budget = { $free } of { $limit } requests a minute are free
-doctor-budget-short = only { $free } of { $limit } requests a minute are free
-    .next = wait a minute, then: espelho doctor
+doctor-budget = { $free } of { $limit } requests a minute are free at this moment; our own work uses the others
+doctor-budget-refused = the marketplace refuses requests (429), although { $free } of our { $limit } a minute are free
+    .next = { alarm-throttled.next }
+doctor-budget-shared = another program uses the login, and may spend from the same { $limit } requests a minute
+    .next = { alarm-foreign-login.next }
 
 doctor-webhook-none = none is configured; the store is kept in step by polling
 doctor-webhook-by-hand = made in the seller portal, with a secret of its own ({ $address })

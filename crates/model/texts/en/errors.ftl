@@ -1,9 +1,13 @@
 # espelho errors: by cause, the most frequent first.
 
 errors-none = no errors
+errors-no-rows = no row is in error
+errors-problems-title = problems that are not about one row (espelho status):
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … and { $more } more
 errors-next-step-of = next step of { $name }: { $step }
+errors-or-give-up = { $step } To be rid of it for good: { $ignore }
+errors-or-delete = { $step } To be rid of it for good, delete it from { $tables }, or: { $ignore }
 errors-each = each row: { $see_all }
 errors-waiting-title = waiting (goes on by itself):
 errors-waiting = { $line }; for { $age }

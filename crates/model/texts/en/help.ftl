@@ -37,7 +37,7 @@ help-sandbox--control = Serve /_sandbox/ too: statistics, the journal, faults an
 help-sandbox--open_store_page = Open the store page routes, which are in BETA and otherwise answer 403
 help-sandbox--json = Print one JSON object with the address and every credential on stdout
 help-sandbox--olist = Serve the Olist data set: the folder with its seven .csv.gz files
-help-sandbox--olist_split = Whose the Olist orders are: all of one store, or each of its seller
+help-sandbox--olist_split = Whose the Olist orders are: all of one store, or each of its seller, without those that have no items
 help-sandbox--stores = Stores to generate
 help-sandbox--orders = Orders to generate for each store
 help-sandbox--products = Products to generate for each store
@@ -56,7 +56,7 @@ help-init--username = The username, from the seller portal
 help-init--password_file = A file that the password is read from, instead of typing it; it is copied into the configuration
 help-init--database = The database [default: sqlite:espelho.db]
 help-init--webhook = The public address of the webhook, with the path /webhooks/KEY; empty: polling only
-help-init--language = The language of the texts in the database: pt-BR or en
+help-init--language = The language of the texts in the database and of the comments in the configuration: pt-BR or en
 help-init--store = The store's name in tables and commands [default: the first part of the username]
 help-init--replace = Replace the store's file if there is one
 help-check = Check the configuration, and nothing else
@@ -169,6 +169,15 @@ help-heading-default = default
 help-heading-values = possible values
 
 help-exit-codes = Exit codes: 0 complete, 1 failed, 2 bad usage or configuration, 3 partial, 4 authentication, 5 refused by a guard, 6 another instance holds the store.
+help-doctor-exit-codes =
+    Exit codes:
+      0  nothing is red, and all that is configured could be checked
+      1  something is red
+      2  the configuration is missing or wrong, or the command line is
+      3  nothing is red, and something configured could not be checked
+      4  only credentials are red
+    Yellow works; what is not configured does not count.
+
 help-unknown-argument = unknown argument: { $argument }{ $similar ->
         [none] {""}
        *[other] ; similar: { $similar }

@@ -189,5 +189,11 @@ run-resumed = { $count ->
         [one] { $count } pause has ended
        *[other] { $count } pauses have ended
     }
+man-manual = User Commands
+man-name = NAME
+man-synopsis = SYNOPSIS
+man-description = DESCRIPTION
+man-notes = NOTES
+man-version = VERSION
 man-failed = the manual cannot be written: { $problem }
 man-unknown = “{ $topic }” is no command; espelho --help lists all

@@ -16,6 +16,7 @@ status-running = running for { $span }
 status-stopped = service stopped
 status-other-installation = The espelho of another installation answers on { $address }, with another database.
     .next = write another address into http.listen of espelho.toml; then: sudo systemctl start espelho
+status-first-reading = { $store }, first reading, { $resource }: { $progress }
 status-proof-marketplace = marketplace answered { $span } ago
 status-proof-database = database took a write { $span } ago
 status-proof-webhook = webhook { $span } ago

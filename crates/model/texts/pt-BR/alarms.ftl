@@ -152,6 +152,7 @@ alarm-deadline-past = { $count ->
 unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últimos 3 minutos.
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
+unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço começou.
 unproved-owner = Ainda ninguém cuida da loja { $store }.
 unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: a última entrega de teste de antes do início não chegou.
 unproved-count = O marketplace conta { $remote } registros na loja { $store } ({ $resource }), e o espelho tem { $local }, desde { $since }: não se sabe se falta algum ou se a contagem está errada. A próxima conciliação completa procura todos; espelho --resync --store { $store } procura agora.

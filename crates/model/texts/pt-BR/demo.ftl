@@ -1,11 +1,15 @@
 # A demonstração: o que ela mostra a quem vê o espelho pela primeira vez.
 
-demo-marketplace = Marketplace de brinquedo (sandbox): { $address }
+demo-marketplace = Marketplace de teste (sandbox), que o espelho lê; não precisa ser aberto: { $address }
 demo-folder = Configuração e banco de dados: { $folder }
-demo-page = Página: { $address }
+demo-page = Abra no navegador a página do espelho: { $address }
     .next = Veja ali os pedidos da loja: a cada { $seconds } s o marketplace vende algo, e o número sobe aqui e lá.
 demo-terminal = Em outro terminal: { $command }
 demo-end = Ctrl-C encerra a demonstração e apaga as senhas dela.
+demo-no-port = O sistema não deu nenhuma porta livre de 127.0.0.1: “{ $problem }”
+    .next = Encerre o que não usa e tente de novo.
+demo-not-written = { $file } não pôde ser gravado: “{ $problem }”
+    .next = Escolha uma pasta vazia em que pode gravar: espelho demo --dir PASTA
 demo-kept = Fica no disco: { $database }. As senhas da demonstração foram apagadas.
 demo-removed = Apagado: { $folder }, com tudo o que havia ali. Para ficar com o banco de dados: --dir PASTA.
 demo-mirrored = Espelhado em { $database }

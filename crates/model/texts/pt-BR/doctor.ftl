@@ -1,9 +1,37 @@
 # espelho doctor. A mensagem diz o que foi visto; `.next` diz o que fazer.
 
 doctor-state-green = VERDE
+doctor-state-not-configured = NÃO CONFIGURADO
 doctor-state-unknown = DESCONHECIDO
 doctor-state-yellow = AMARELO
 doctor-state-red = VERMELHO
+
+doctor-summary = { $counts }: { $verdict } (código de saída { $code })
+doctor-count-green = { $count ->
+    [one] { $count } verde
+   *[other] { $count } verdes
+    }
+doctor-count-yellow = { $count ->
+    [one] { $count } amarelo
+   *[other] { $count } amarelos
+    }
+doctor-count-red = { $count ->
+    [one] { $count } vermelho
+   *[other] { $count } vermelhos
+    }
+doctor-count-unknown = { $count ->
+    [one] { $count } desconhecido
+   *[other] { $count } desconhecidos
+    }
+doctor-count-not-configured = { $count ->
+    [one] { $count } não configurado
+   *[other] { $count } não configurados
+    }
+doctor-verdict-green = tudo o que foi verificado funciona
+doctor-verdict-yellow = funciona, e algo pede atenção
+doctor-verdict-red = algo não funciona
+doctor-verdict-authentication = o marketplace não aceita a credencial
+doctor-verdict-open = nem tudo pôde ser verificado
 
 doctor-check-configuration = configuração
 doctor-check-database = banco de dados
@@ -92,6 +120,7 @@ doctor-service-unready = versão { $version }, em { $address }, não está pront
     .next = espelho status
 doctor-service-first-reading = versão { $version }, em { $address }, funciona e estará pronto quando a primeira leitura de uma loja terminar
     .next = espere o fim dela (5 min para 1.000 pedidos e 500 produtos, 84 min para 20.000 e 5.000); para ver quanto falta: espelho status --watch
+doctor-service-reconciling = versão { $version }, funciona em { $address }; a primeira conciliação desde o início está em andamento
 doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto
     .next = espelho status
 
@@ -131,6 +160,7 @@ doctor-lock-no-database = não olhado: sem o banco não se sabe quem cuida da lo
     .next = corrija primeiro o banco de dados; depois: espelho doctor
 
 doctor-credential = o token funciona, testado agora
+doctor-credential-service = o token funciona: uma resposta ao serviço há { $seconds } s o prova
 doctor-credential-of = o token funciona, testado agora; a loja é { $name }
 doctor-credential-withheld = o token funciona, mas o marketplace não diz de que loja é ({ $status })
     .next = confira no portal do vendedor que a credencial é desta loja; depois: espelho doctor
@@ -153,7 +183,7 @@ doctor-password-proved = não testada agora; um login a provou em { $at }
 doctor-password-changed = não provada: { $file } foi escrito em { $changed }, depois do último login que deu certo ({ $at })
     .next = espelho doctor --login
 
-doctor-scopes = confirmadas agora: { $granted }; só uma gravação mostraria: { $unseen }
+doctor-scopes = confirmadas no último minuto: { $granted }; só uma gravação mostraria: { $unseen }
 doctor-scopes-missing = scope_missing: faltam à credencial: { $missing }
     .next = { alarm-scope-missing.next }
 doctor-scopes-unread = { $failed }: não deu para ver: { $cause }
@@ -161,9 +191,11 @@ doctor-scopes-unread = { $failed }: não deu para ver: { $cause }
 doctor-scopes-failed = não deu para ver: { $cause }
     .next = espelho doctor
 
-doctor-budget = { $free } de { $limit } chamadas por minuto livres
-doctor-budget-short = só { $free } de { $limit } chamadas por minuto livres
-    .next = espere um minuto e repita: espelho doctor
+doctor-budget = { $free } de { $limit } chamadas por minuto livres neste momento; o nosso próprio trabalho usa as outras
+doctor-budget-refused = o marketplace recusa chamadas (429), embora { $free } das nossas { $limit } por minuto estejam livres
+    .next = { alarm-throttled.next }
+doctor-budget-shared = outro programa usa o login, e pode gastar das mesmas { $limit } chamadas por minuto
+    .next = { alarm-foreign-login.next }
 
 doctor-webhook-none = nenhum configurado; a loja é lida de tempos em tempos
 doctor-webhook-by-hand = criado no portal do vendedor, com segredo próprio ({ $address })

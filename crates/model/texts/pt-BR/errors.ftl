@@ -1,9 +1,13 @@
 # espelho errors: por causa, a mais frequente primeiro.
 
 errors-none = nenhum erro
+errors-no-rows = nenhum registro com erro
+errors-problems-title = problemas que não são de um registro (espelho status):
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
 errors-next-step-of = próximo passo de { $name }: { $step }
+errors-or-give-up = { $step } Para encerrar de vez: { $ignore }
+errors-or-delete = { $step } Para encerrar de vez, apague de { $tables }, ou: { $ignore }
 errors-each = cada registro: { $see_all }
 errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }

@@ -37,7 +37,7 @@ help-sandbox--control = Serve também /_sandbox/: estatísticas, diário, falhas
 help-sandbox--open_store_page = Abre as rotas da página da loja, que estão em BETA e normalmente respondem 403
 help-sandbox--json = Mostra um objeto JSON com o endereço e todas as credenciais
 help-sandbox--olist = Serve os dados da Olist: a pasta com os sete arquivos .csv.gz
-help-sandbox--olist_split = De quem são os pedidos da Olist: todos de uma loja, ou cada um do seu vendedor
+help-sandbox--olist_split = De quem são os pedidos da Olist: todos de uma loja, ou cada um do seu vendedor, sem os que não têm itens
 help-sandbox--stores = Lojas a gerar
 help-sandbox--orders = Pedidos a gerar para cada loja
 help-sandbox--products = Produtos a gerar para cada loja
@@ -56,7 +56,7 @@ help-init--username = O usuário, do portal do vendedor
 help-init--password_file = Um arquivo de onde a senha é lida, em vez de digitá-la; ela é copiada para a configuração
 help-init--database = O banco de dados [padrão: sqlite:espelho.db]
 help-init--webhook = O endereço público do webhook, com o caminho /webhooks/LOJA; vazio: só consultas
-help-init--language = O idioma dos textos no banco de dados: pt-BR ou en
+help-init--language = O idioma dos textos no banco de dados e dos comentários da configuração: pt-BR ou en
 help-init--store = O nome da loja nas tabelas e nos comandos [padrão: a primeira parte do usuário]
 help-init--replace = Substitui o arquivo da loja, se houver um
 help-check = Confere a configuração, e mais nada
@@ -169,6 +169,15 @@ help-heading-default = padrão
 help-heading-values = valores
 
 help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja.
+help-doctor-exit-codes =
+    Códigos de saída:
+      0  nada está vermelho, e todo o configurado pôde ser verificado
+      1  algo está vermelho
+      2  a configuração falta ou está errada, ou a linha de comando está
+      3  nada está vermelho, e algo configurado não pôde ser verificado
+      4  só credenciais estão vermelhas
+    Amarelo funciona; o que não está configurado não conta.
+
 help-unknown-argument = argumento desconhecido: { $argument }{ $similar ->
         [none] {""}
        *[other] ; parecido: { $similar }

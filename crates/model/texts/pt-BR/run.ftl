@@ -191,5 +191,11 @@ run-resumed = { $count ->
         [1] { $count } pausa terminou
        *[other] { $count } pausas terminaram
     }
+man-manual = Comandos de usuário
+man-name = NOME
+man-synopsis = SINOPSE
+man-description = DESCRIÇÃO
+man-notes = NOTAS
+man-version = VERSÃO
 man-failed = o manual não pôde ser gravado: { $problem }
 man-unknown = “{ $topic }” não é um comando; espelho --help lista todos

@@ -16,6 +16,7 @@ status-running = em execução há { $span }
 status-stopped = serviço parado
 status-other-installation = Em { $address } responde o espelho de outra instalação, com outro banco de dados.
     .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
+status-first-reading = { $store }, primeira leitura, { $resource }: { $progress }
 status-proof-marketplace = marketplace respondeu há { $span }
 status-proof-database = banco gravou há { $span }
 status-proof-webhook = webhook há { $span }

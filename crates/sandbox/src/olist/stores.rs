@@ -38,21 +38,17 @@ pub(super) fn one(data: Data, seed: u64) -> Store {
     Store::new(identity, credential, data.people, Orders::new(orders), catalogue)
 }
 
-/// A store for each seller. Items of different sellers never share an order: such an order becomes several.
+/// A store for each seller. Items of different sellers never share an order: such an order becomes several. An order
+/// without items has no seller and is left out.
 pub(super) fn per_seller(data: &Data, seed: u64) -> Vec<Store> {
     let mut builders: Vec<StoreBuilder> = data.sellers.iter().map(|_| StoreBuilder::default()).collect();
-    let mut without_items = 0_usize;
     for order in &data.orders {
         let parts = by_seller(&order.units);
-        without_items += usize::from(parts.is_empty());
         let is_split = parts.len() > 1;
         for (at, (seller, units)) in (1..).zip(parts) {
             let number = if is_split { format!("{}-{at}", order.id).into() } else { order.id.clone() };
             builders[seller as usize].add(order.sold(number, &units));
         }
-    }
-    if without_items > 0 {
-        eprintln!("{without_items} orders have no items, hence no seller, and are left out");
     }
     let keys = keys(&data.sellers);
     let named = data.sellers.iter().zip(keys).zip(builders);

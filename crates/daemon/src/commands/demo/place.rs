@@ -2,17 +2,18 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{self, Write as _},
     net::SocketAddr,
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
-use espelho_model::text::Language;
+use espelho_model::{text, text::Language};
 use espelho_sandbox::Sandbox;
+use espelho_sync_engine::{Problem, Trouble};
 use tempfile::TempDir;
 
+use super::Result;
 use crate::config::{self, Configuration};
 
 /// The demo folder. On drop it removes its configuration, which contains passwords; a temporary folder goes whole.
@@ -36,13 +37,13 @@ impl Place {
         };
         let own = match named {
             Some(_) => None,
-            None => Some(temporary().context("no temporary folder")?),
+            None => Some(temporary().map_err(|error| not_written(&std::env::temp_dir(), &error))?),
         };
         let folder = own.as_ref().map(TempDir::path).or(named).unwrap_or(Path::new("."));
         let stores = folder.join("stores");
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&stores);
-        made.with_context(|| format!("{} cannot be created", stores.display()))?;
-        let folder = folder.canonicalize().with_context(|| format!("{} cannot be used", folder.display()))?;
+        made.map_err(|error| not_written(&stores, &error))?;
+        let folder = folder.canonicalize().map_err(|error| not_written(folder, &error))?;
         Ok(Self { folder, own, configuration: Files::default() })
     }
 
@@ -86,16 +87,18 @@ impl Place {
             );
             self.write(&format!("stores/{}.toml", access.key), &store)?;
         }
-        config::load(&self.folder).map_err(|errors| anyhow::anyhow!("{}", errors[0]))
+        config::load(&self.folder).map_err(|errors| {
+            Problem::new(Trouble::Configuration, "configuration", &errors[0], errors[0].text())
+        })
     }
 
     fn write(&mut self, name: &str, text: &str) -> Result<()> {
         let path = self.folder.join(name);
         // A named folder may contain a user's configuration.
         let file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path);
-        let mut file = file.with_context(|| format!("{} cannot be made", path.display()))?;
+        let mut file = file.map_err(|error| not_written(&path, &error))?;
         self.configuration.0.push(path.clone());
-        file.write_all(text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))
+        file.write_all(text.as_bytes()).map_err(|error| not_written(&path, &error))
     }
 
     /// Ends the demonstration and keeps the database.
@@ -105,6 +108,11 @@ impl Place {
         }
         self.database()
     }
+}
+
+fn not_written(file: &Path, error: &io::Error) -> Problem {
+    let text = text!("demo-not-written", file = file.display().to_string(), problem = error.to_string());
+    Problem::new(Trouble::Configuration, "not_written", error, text)
 }
 
 impl Files {
@@ -129,6 +137,8 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -176,7 +186,11 @@ mod tests {
         fs::write(&theirs, "theirs").unwrap();
         let mut place = Place::make(Some(named.path())).unwrap();
         place.write("espelho.toml", "a").unwrap();
-        assert!(place.write("stores/loja-1.toml", "password").is_err());
+        let problem = place.write("stores/loja-1.toml", "password").unwrap_err();
+        for locale in Language::ALL.map(Locale::of) {
+            assert!(problem.message(locale).contains("loja-1.toml"), "{problem:?}");
+            assert!(problem.next(locale).contains("espelho demo --dir"), "{problem:?}");
+        }
         drop(place);
         assert_eq!(fs::read_to_string(theirs).unwrap(), "theirs");
         assert!(!named.path().join("espelho.toml").exists());

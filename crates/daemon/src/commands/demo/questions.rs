@@ -1,11 +1,10 @@
 //! Example queries on the mirror, and their results as tables.
 
-use anyhow::Result;
 use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Store, Table};
+use espelho_store::{Error, Store, Table};
 
 /// A query: its title for people, its SQL, and its column headings.
 struct Question {
@@ -56,7 +55,7 @@ fn questions() -> [Question; 3] {
 }
 
 /// Runs all queries, and prints the results.
-pub(super) async fn show(store: &Store, locale: Locale) -> Result<()> {
+pub(super) async fn show(store: &Store, locale: Locale) -> Result<(), Error> {
     for Question { title, sql, heads } in questions() {
         println!("\n{}\n\n{sql};\n", title.message(locale));
         let heads: Vec<String> = heads.iter().map(|head| head.message(locale)).collect();

@@ -1,22 +1,49 @@
-//! Checks how much of the budget of requests per minute is free.
+//! Says how much of the budget of requests per minute is free. The service's own work may use all of it: that is what the
+//! budget is for, and no fault. A 429, and another user of the login, are.
 
 use espelho_model::text;
+use espelho_sync_engine::plan::alarms::Code;
 
-use super::{facts::StoreFacts, finding::Finding};
+use super::{
+    facts::StoreFacts,
+    finding::Finding,
+    marketplace::{is_alarmed, is_throttled},
+};
+
+/// The status of an answer that refuses too many requests.
+const TOO_MANY_REQUESTS: u16 = 429;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let per_minute = store.config.requests_per_minute.get();
-    match store.token.get() {
-        Some(proof) => judge(per_minute, proof.held),
-        None => Finding::not_seen(text!("doctor-no-token")),
-    }
+    let Some(proof) = store.token.get() else { return Finding::not_seen(text!("doctor-no-token")) };
+    let (told, key) = (store.all.status(), store.config.key.as_str());
+    let spender = Spender {
+        is_refused: store.reached.get().is_some_and(|reached| reached.status == TOO_MANY_REQUESTS)
+            || is_throttled(told, key, &store.config.base_url),
+        has_others: is_alarmed(told, Code::ForeignLogin, |alarm| alarm["store"] == key),
+    };
+    judge(per_minute, proof.held, spender)
 }
 
-fn judge(per_minute: u32, held: u32) -> Finding {
+/// The signs that others spend the budget too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spender {
+    /// The marketplace answers 429.
+    is_refused: bool,
+    /// Another program uses the login.
+    has_others: bool,
+}
+
+fn judge(per_minute: u32, held: u32, spender: Spender) -> Finding {
     let free = per_minute.saturating_sub(held);
-    match u64::from(held) * 10 > u64::from(per_minute) * 9 {
-        true => Finding::yellow(text!("doctor-budget-short", free = free, limit = per_minute)),
-        false => Finding::green(text!("doctor-budget", free = free, limit = per_minute)),
+    match spender {
+        Spender { has_others: true, .. } => {
+            Finding::yellow(text!("doctor-budget-shared", limit = per_minute))
+        }
+        Spender { is_refused: true, .. } => {
+            Finding::yellow(text!("doctor-budget-refused", free = free, limit = per_minute))
+        }
+        Spender { .. } => Finding::green(text!("doctor-budget", free = free, limit = per_minute)),
     }
 }
 
@@ -25,8 +52,18 @@ mod tests {
     use super::{super::finding::State, *};
 
     #[test]
-    fn a_budget_that_is_nearly_spent_is_yellow() {
-        assert_eq!([judge(300, 270).state, judge(300, 271).state], [State::Green, State::Yellow]);
-        assert_eq!(judge(u32::MAX, u32::MAX).state, State::Yellow);
+    fn our_own_use_of_the_budget_is_no_fault_and_a_429_and_another_user_are() {
+        for (per_minute, held, is_refused, has_others, state, text) in [
+            (300, 0, false, false, State::Green, "doctor-budget"),
+            (300, 300, false, false, State::Green, "doctor-budget"),
+            (u32::MAX, u32::MAX, false, false, State::Green, "doctor-budget"),
+            (300, 5, true, false, State::Yellow, "doctor-budget-refused"),
+            (300, 5, false, true, State::Yellow, "doctor-budget-shared"),
+            (300, 5, true, true, State::Yellow, "doctor-budget-shared"),
+        ] {
+            let finding = judge(per_minute, held, Spender { is_refused, has_others });
+            assert_eq!((finding.state, finding.found.id()), (state, text), "{held}");
+            assert_eq!(finding.found.has_next(), state == State::Yellow);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_model::text::Text;
+use espelho_model::{text, text::Text};
 use espelho_sync_engine::plan::alarms::Severity;
 use serde::Serialize;
 
@@ -14,12 +14,32 @@ use crate::exit;
 pub(super) enum State {
     /// Proved at this moment.
     Green,
+    /// There is nothing to check: nobody has asked for it.
+    #[serde(rename = "not_configured")]
+    NotConfigured,
     /// Not checked, or not visible.
     Unknown,
     /// It works, but needs attention.
     Yellow,
     /// It does not work.
     Red,
+}
+
+impl State {
+    /// All states, in the order in which they are counted.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Green, Self::Yellow, Self::Red, Self::Unknown, Self::NotConfigured];
+
+    /// Returns its name in the catalogue.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::NotConfigured => "not-configured",
+            Self::Unknown => "unknown",
+            Self::Yellow => "yellow",
+            Self::Red => "red",
+        }
+    }
 }
 
 /// The result of a check.
@@ -70,7 +90,12 @@ impl Finding {
         Self { is_authentication: true, ..Self::red(found) }
     }
 
-    /// There is nothing to check: it is not configured, or does not exist yet.
+    /// It is not configured, by choice.
+    pub(super) fn not_configured(found: Text) -> Self {
+        Self::new(State::NotConfigured, found)
+    }
+
+    /// There is nothing to check yet, or nothing shows it: it is not proved, and no check was due.
     pub(super) fn absent(found: Text) -> Self {
         Self::new(State::Unknown, found)
     }
@@ -96,7 +121,11 @@ impl Finding {
 
 /// Returns the worst state. A finding with nothing to check does not count.
 pub(super) fn state_of(findings: &[Finding]) -> State {
-    let counts = |finding: &&Finding| finding.state != State::Unknown || finding.is_open;
+    let counts = |finding: &&Finding| match finding.state {
+        State::NotConfigured => false,
+        State::Unknown => finding.is_open,
+        State::Green | State::Yellow | State::Red => true,
+    };
     findings.iter().filter(counts).map(|finding| finding.state).max().unwrap_or(State::Unknown)
 }
 
@@ -113,6 +142,24 @@ pub(super) fn exit_code(findings: &[Finding]) -> u8 {
         true if findings.iter().any(|finding| finding.is_open) => exit::PARTIAL,
         true => exit::COMPLETE,
     }
+}
+
+/// Returns the last line: how many findings there are of each state, what that means, and the exit code.
+pub(super) fn summary(findings: &[Finding]) -> Text {
+    let count = |state: State| {
+        let count = findings.iter().filter(|finding| finding.state == state).count();
+        (count > 0).then(|| Text::new(format!("doctor-count-{}", state.name())).with("count", count))
+    };
+    let counts: Vec<Text> = State::ALL.into_iter().filter_map(count).collect();
+    let code = exit_code(findings);
+    let verdict = match (code, state_of(findings)) {
+        (exit::AUTHENTICATION, _) => text!("doctor-verdict-authentication"),
+        (exit::FAILED, _) => text!("doctor-verdict-red"),
+        (exit::PARTIAL, _) => text!("doctor-verdict-open"),
+        (_, State::Yellow) => text!("doctor-verdict-yellow"),
+        _ => text!("doctor-verdict-green"),
+    };
+    text!("doctor-summary", counts = counts, verdict = verdict, code = code)
 }
 
 #[cfg(test)]
@@ -156,10 +203,13 @@ mod tests {
         let [green, yellow, red] = [Finding::green, Finding::yellow, Finding::red].map(|make| make(text()));
         let [refused, absent, open] =
             [Finding::refused, Finding::absent, Finding::not_seen].map(|make| make(text()));
+        let unasked = Finding::not_configured(text());
         let [alarm, service] = ["alarm", "service"].map(|name| red.clone().named(name, Duration::ZERO));
         for (findings, code, state) in [
             (vec![&green, &yellow], exit::COMPLETE, State::Yellow),
             (vec![&green, &absent], exit::COMPLETE, State::Green),
+            (vec![&green, &unasked], exit::COMPLETE, State::Green),
+            (vec![&unasked, &yellow], exit::COMPLETE, State::Yellow),
             (vec![&green, &open], exit::PARTIAL, State::Unknown),
             (vec![&refused, &green, &open], exit::AUTHENTICATION, State::Red),
             (vec![&refused, &red], exit::FAILED, State::Red),
@@ -172,6 +222,47 @@ mod tests {
         ] {
             let findings: Vec<Finding> = findings.into_iter().cloned().collect();
             assert_eq!((exit_code(&findings), state_of(&findings)), (code, state), "{findings:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_line_counts_the_findings_and_says_what_they_mean() {
+        let text = || Text::new("x");
+        let [green, yellow, red] = [Finding::green, Finding::yellow, Finding::red].map(|make| make(text()));
+        let [refused, absent, open, unasked] =
+            [Finding::refused, Finding::absent, Finding::not_seen, Finding::not_configured]
+                .map(|make| make(text()));
+        for (findings, portuguese, english) in [
+            (
+                vec![&green, &green, &yellow, &unasked],
+                "2 verdes, 1 amarelo, 1 não configurado: funciona, e algo pede atenção (código de saída 0)",
+                "2 green, 1 yellow, 1 not configured: it works, and something needs attention (exit code 0)",
+            ),
+            (
+                vec![&green, &absent, &unasked, &unasked],
+                "1 verde, 1 desconhecido, 2 não configurados: tudo o que foi verificado funciona (código de saída 0)",
+                "1 green, 1 unknown, 2 not configured: everything that was checked works (exit code 0)",
+            ),
+            (
+                vec![&red, &refused],
+                "2 vermelhos: algo não funciona (código de saída 1)",
+                "2 red: something does not work (exit code 1)",
+            ),
+            (
+                vec![&refused],
+                "1 vermelho: o marketplace não aceita a credencial (código de saída 4)",
+                "1 red: the marketplace does not accept the credential (exit code 4)",
+            ),
+            (
+                vec![&open],
+                "1 desconhecido: nem tudo pôde ser verificado (código de saída 3)",
+                "1 unknown: not everything could be checked (exit code 3)",
+            ),
+        ] {
+            let findings: Vec<Finding> = findings.into_iter().cloned().collect();
+            let said = [Language::Portuguese, Language::English]
+                .map(|language| summary(&findings).message(Locale::of(language)));
+            assert_eq!(said, [portuguese, english]);
         }
     }
 }

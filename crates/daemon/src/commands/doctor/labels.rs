@@ -7,7 +7,7 @@ use crate::{context::label_folder, place::Place};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     if store.config.labels.is_none() {
-        return Finding::absent(text!("doctor-labels-none"));
+        return Finding::not_configured(text!("doctor-labels-none"));
     }
     let section = &store.all.configuration.installation.labels;
     let folder = label_folder(section, &Place::meant(&store.all.configuration).base());

@@ -26,10 +26,14 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 }
 
 /// Tells whether the service says that the marketplace refuses the store's calls (429) for longer than may pass.
-fn is_throttled(status: Option<&Value>, store: &str, base_url: &str) -> bool {
-    let alarms = status.and_then(|told| told["alarms"].as_array()).into_iter().flatten();
-    let mut throttled = alarms.filter(|alarm| alarm["code"] == Code::Throttled.as_str());
-    throttled.any(|alarm| alarm["store"] == store || alarm["cause"] == base_url)
+pub(super) fn is_throttled(status: Option<&Value>, store: &str, base_url: &str) -> bool {
+    is_alarmed(status, Code::Throttled, |alarm| alarm["store"] == store || alarm["cause"] == base_url)
+}
+
+/// Tells whether the service has an alarm of a code that a rule fits.
+pub(super) fn is_alarmed(status: Option<&Value>, code: Code, fits: impl Fn(&Value) -> bool) -> bool {
+    let mut alarms = status.and_then(|told| told["alarms"].as_array()).into_iter().flatten();
+    alarms.any(|alarm| alarm["code"] == code.as_str() && fits(alarm))
 }
 
 /// Judges the answer. A marketplace that refuses is reachable: other checks judge the token. A single 429 passes; one that

@@ -21,7 +21,7 @@ fn judge(names: &[&str], pings: bool, known: Option<&[NoticeChannel]>) -> Findin
     if names.is_empty() {
         return match pings {
             true => Finding::green(text!("doctor-notices-ping")),
-            false => Finding::absent(text!("doctor-notices-none")),
+            false => Finding::not_configured(text!("doctor-notices-none")),
         };
     }
     let Some(known) = known else { return Finding::not_seen(text!("doctor-notices-unread")) };
@@ -66,7 +66,7 @@ mod tests {
             symptom: Symptom::default(),
         };
         for (names, pings, known, state) in [
-            (&[][..], false, Some(vec![]), State::Unknown),
+            (&[][..], false, Some(vec![]), State::NotConfigured),
             (&[], true, Some(vec![]), State::Green),
             (&["smtp"], false, Some(vec![]), State::Yellow),
             (&["smtp"], false, Some(vec![row("webhook", true, false)]), State::Yellow),

@@ -2,13 +2,10 @@
 
 use std::io::{Write as _, stderr, stdout};
 
-use espelho_model::{
-    text,
-    text::{Locale, Text},
-};
+use espelho_model::text::{Locale, Text};
 use serde_json::{Value, json};
 
-use super::finding::{Finding, State, state_of};
+use super::finding::{Finding, State, state_of, summary};
 
 /// The output for findings.
 pub(super) struct Printer {
@@ -31,22 +28,27 @@ impl Printer {
         };
     }
 
-    /// Prints all findings for programs, if `--json` asks for it.
+    /// Prints the last line, and all findings for programs, if `--json` asks for it.
     pub(super) fn end(&self, findings: &[Finding]) {
-        if self.json {
-            let _ = writeln!(stdout(), "{}", object(findings, self.locale));
-        }
+        let summary = summary(findings).message(self.locale);
+        let _ = match self.json {
+            true => writeln!(stderr(), "{summary}")
+                .and_then(|()| writeln!(stdout(), "{}", object(findings, self.locale))),
+            false => writeln!(stdout(), "{summary}"),
+        };
     }
 }
 
 /// Returns the symbol of a state, which is the same in all languages, its word and its colour.
 fn mark(state: State) -> (&'static str, Text, &'static str) {
-    match state {
-        State::Green => ("✓", text!("doctor-state-green"), "32"),
-        State::Unknown => ("–", text!("doctor-state-unknown"), "2"),
-        State::Yellow => ("!", text!("doctor-state-yellow"), "33"),
-        State::Red => ("✗", text!("doctor-state-red"), "31"),
-    }
+    let (symbol, colour) = match state {
+        State::Green => ("✓", "32"),
+        State::NotConfigured => ("·", "2"),
+        State::Unknown => ("–", "2"),
+        State::Yellow => ("!", "33"),
+        State::Red => ("✗", "31"),
+    };
+    (symbol, Text::new(format!("doctor-state-{}", state.name())), colour)
 }
 
 /// Returns the next step of a finding that is not green.
@@ -94,7 +96,7 @@ fn object(findings: &[Finding], locale: Locale) -> Value {
 mod tests {
     use std::time::Duration;
 
-    use espelho_model::text::Language;
+    use espelho_model::{text, text::Language};
 
     use super::*;
 
@@ -117,6 +119,7 @@ mod tests {
         for (finding, portuguese, english) in [
             (Finding::green(found()), "✓ VERDE ", "✓ GREEN "),
             (Finding::absent(found()), "– DESCONHECIDO ", "– UNKNOWN "),
+            (Finding::not_configured(found()), "· NÃO CONFIGURADO ", "· NOT CONFIGURED "),
             (Finding::yellow(found()), "! AMARELO ", "! YELLOW "),
             (Finding::red(found()), "✗ VERMELHO ", "✗ RED "),
         ] {
@@ -130,8 +133,12 @@ mod tests {
 
     #[test]
     fn programs_get_stable_keys() {
-        let object = object(&[disk()], Locale::default());
-        assert_eq!(object["state"], "red");
+        let unasked = Finding::not_configured(text!("doctor-labels-none")).named("labels", Duration::ZERO);
+        let object = object(&[disk(), unasked], Locale::default());
+        assert_eq!(
+            (&object["state"], &object["findings"][1]["state"]),
+            (&json!("red"), &json!("not_configured"))
+        );
         let finding = object["findings"][0].as_object().unwrap();
         let keys: Vec<_> = finding.keys().map(String::as_str).collect();
         assert_eq!(keys, ["check", "fix", "found", "seconds", "state", "store"]);

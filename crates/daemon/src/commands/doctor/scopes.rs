@@ -3,10 +3,15 @@
 use espelho_model::text;
 use espelho_sync_engine::{Ability, Examination, Question};
 
-use super::{access::Silence, facts::StoreFacts, finding::Finding};
+use super::{
+    access::{Access, Silence},
+    facts::StoreFacts,
+    finding::Finding,
+    fresh,
+};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
-    match store.ask_with_token(Question::Abilities).await {
+    match ask(store).await {
         Ok(Examination::Abilities(abilities)) => judge(&abilities),
         Ok(Examination::Failed(refusal)) => {
             Finding::not_seen(text!("doctor-scopes-failed", cause = refusal.error))
@@ -14,6 +19,19 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
         Err(Silence::NotAsked(why)) => Finding::not_seen(why),
     }
+}
+
+/// Asks what the service has not shown by its own work within the last minute.
+async fn ask(store: &StoreFacts<'_>) -> Result<Examination, Silence> {
+    let (key, now) = (store.config.key.as_str(), store.all.clock.now());
+    let told = store.all.status().filter(|_| matches!(store.access.get(), Some(Access::Service(..))));
+    if told.is_some_and(|told| fresh::has_read_orders(told, key, now))
+        && let Ok(Examination::Abilities(others)) = store.ask_with_token(Question::OtherAbilities).await
+    {
+        return Ok(Examination::Abilities([Ability::orders_read()].into_iter().chain(others).collect()));
+    }
+    // A service of an earlier version does not know the shorter question.
+    store.ask_with_token(Question::Abilities).await
 }
 
 /// Judges the abilities. A missing one is red, whatever else is there; abilities that only a write would prove are

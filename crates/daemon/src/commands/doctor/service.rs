@@ -92,6 +92,10 @@ fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
         (false, None) if reads_for_the_first_time(told) => {
             Finding::yellow(text!("doctor-service-first-reading", version = version, address = address))
         }
+        // As the status has it: it works, and has its first reconciliation since the start before it.
+        (false, None) if told["state"] == "ok" => {
+            Finding::green(text!("doctor-service-reconciling", version = version, address = address))
+        }
         (false, None) => {
             Finding::yellow(text!("doctor-service-not-ready", version = version, address = address))
         }
@@ -204,8 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_is_not_ready_says_why_and_one_that_starts_says_so() {
+    fn a_service_that_is_not_ready_says_why_and_one_that_starts_says_so_unless_its_status_is_ok() {
         let failing = json!({"alarms": [{"severity": "failing", "text": "O banco de dados não responde."}]});
+        let well = json!({"state": "ok", "stores": [{"ours": true, "first_reading_ended": true}]});
         let [first, ended] =
             [false, true].map(|ended| json!({"stores": [{"ours": true, "first_reading_ended": ended}]}));
         for (is_ready, told, expected) in [
@@ -214,10 +219,11 @@ mod tests {
             (false, &json!({}), "ainda não está pronto"),
             (false, &first, "primeira leitura"),
             (false, &ended, "ainda não está pronto"),
+            (false, &well, "primeira conciliação desde o início"),
         ] {
             let finding = judge(is_ready, told, "127.0.0.1:1");
             let said = finding.found.message(Locale::default());
-            assert_eq!(finding.state == State::Green, is_ready);
+            assert_eq!(finding.state == State::Green, is_ready || told["state"] == "ok", "{told}");
             assert!(is_ready || said.contains(expected), "{said}");
         }
     }

@@ -18,7 +18,7 @@ use crate::{
 /// Checks whether the next login would take the webhook away from its registered address.
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     let config = store.config;
-    let Some(webhook) = &config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
+    let Some(webhook) = &config.webhook else { return Finding::not_configured(text!("doctor-webhook-none")) };
     let wanted = format!("/webhooks/{}", config.key);
     let registered = registered(store, webhook).await;
     let is_well = registered.state <= State::Unknown && !registered.is_open;
@@ -71,7 +71,9 @@ fn path_of(address: &str) -> &str {
 
 /// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
-    let Some(webhook) = &store.config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
+    let Some(webhook) = &store.config.webhook else {
+        return Finding::not_configured(text!("doctor-webhook-none"));
+    };
     if !matches!(store.access.get(), Some(Access::Service(..))) {
         return Finding::absent(text!("doctor-webhook-no-service"));
     }

@@ -111,14 +111,17 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
     put(&path, answers.password.expose_secret(), 0o600).map_err(failed(&path))?;
     give_to_service(&path, Path::new(place::INSTALLED)).map_err(failed(&path))?;
     written.push(path);
-    let text = files::store(&StoreAnswers {
+    // A further store speaks the language of the installation that is there.
+    let language = config::people(dir).0.unwrap_or_default();
+    let answers = StoreAnswers {
         key: answers.key.clone(),
         environment: answers.environment,
         base_url: answers.base_url.clone(),
         username: answers.username.clone(),
         password_file,
         public_url: answers.public_url.clone(),
-    });
+    };
+    let text = files::store(language, &answers);
     put(&store_file, &text, 0o644).map_err(failed(&store_file))?;
     written.push(store_file);
     Ok(written)

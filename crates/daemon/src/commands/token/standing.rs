@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
-    login_budget::{ATTEMPT, PastLogin, UNSENT, allowed_at, forced_allowed_at},
+    login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT, allowed_at, forced_allowed_at},
     token::LoginReason,
 };
 use espelho_model::{StoreKey, text, text::Text, time::fixed_width};
@@ -40,7 +40,7 @@ pub(super) enum Token {
 pub(super) enum Password {
     /// No login is on record.
     Unknown,
-    /// The last login has no recorded answer: it is in progress, was refused, or was cut off.
+    /// The last login has no recorded answer: it is in progress, or was cut off.
     Unanswered {
         at: DateTime<Utc>,
     },
@@ -53,7 +53,7 @@ pub(super) enum Password {
         at: DateTime<Utc>,
         changed: DateTime<Utc>,
     },
-    /// The service says so.
+    /// The marketplace refused the last login, or the service says so.
     Refused {
         since: Option<DateTime<Utc>>,
     },
@@ -155,7 +155,10 @@ fn password(
     let last = logins.iter().rev().find(|(_, reason)| reason != UNSENT);
     let last = match last {
         None => Password::Unknown,
-        Some((at, reason)) if reason == ATTEMPT => Password::Unanswered { at: *at },
+        Some((at, reason)) if [ATTEMPT, REFUSED].contains(&reason.as_str()) => match refused_since(logins) {
+            Some(since) => Password::Refused { since: Some(since) },
+            None => Password::Unanswered { at: *at },
+        },
         Some((at, reason)) => {
             let known = [LoginReason::First, LoginReason::Renewal, LoginReason::Forced];
             let reason = known.into_iter().find(|known| known.as_str() == reason);
@@ -164,9 +167,17 @@ fn password(
     };
     match (refused, last) {
         (Some(Some(since)), Password::Accepted { at, .. }) if at > since => unless_written(last, written_at),
+        (Some(None), refused @ Password::Refused { .. }) => refused,
         (Some(since), _) => Password::Refused { since },
         (None, last) => unless_written(last, written_at),
     }
+}
+
+/// Returns when the marketplace first refused the password, if every login since has been refused or has no answer.
+fn refused_since(logins: &[PastLogin]) -> Option<DateTime<Utc>> {
+    let fails = |(_, reason): &&PastLogin| [ATTEMPT, REFUSED, UNSENT].contains(&reason.as_str());
+    let failed = logins.iter().rev().take_while(fails);
+    failed.filter(|(_, reason)| reason == REFUSED).last().map(|(at, _)| *at)
 }
 
 /// A login proves the password that was in the file then.
@@ -197,6 +208,12 @@ mod tests {
             (&[(1, "first"), (9, "401")], None, accepted(9, LoginReason::Forced)),
             (&[(1, "first"), (9, "attempt")], None, Password::Unanswered { at: at(9) }),
             (&[(1, "renewal"), (9, "unsent")], None, accepted(1, LoginReason::Renewal)),
+            (&[(1, "first"), (5, "refused")], None, refused(Some(5))),
+            (&[(1, "first"), (5, "refused"), (6, "unsent"), (7, "refused")], None, refused(Some(5))),
+            // The next try is under way, and the password is as refused as before.
+            (&[(5, "refused"), (7, "attempt")], None, refused(Some(5))),
+            (&[(5, "refused"), (7, "first")], None, accepted(7, LoginReason::First)),
+            (&[(5, "refused")], Some(None), refused(Some(5))),
             (&[(9, "a word of later")], None, Password::Unknown),
             (&[], Some(Some(5)), refused(Some(5))),
             (&[(1, "first"), (5, "attempt")], Some(Some(5)), refused(Some(5))),

@@ -1,0 +1,119 @@
+//! What the service has proved within the last minute by its own work: doctor spends no request on it again. Pure.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+/// Seconds for which the service's own proof stands for one of doctor's.
+const FRESH: i64 = 60;
+/// Alarms beside which an answer from before them proves nothing.
+const DENY: [&str; 6] = [
+    "credential_refused",
+    "foreign_login",
+    "marketplace_errors",
+    "marketplace_unreachable",
+    "scope_missing",
+    "throttled",
+];
+
+/// The proof that the marketplace accepts a store's token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProvedToken {
+    /// The seconds since the answer.
+    pub(super) age: u64,
+    /// Slots of the budget that were held then.
+    pub(super) held: u32,
+}
+
+/// Returns the service's proof of a store's token, by its answer at `/status`.
+pub(super) fn token(told: &Value, store: &str, now: DateTime<Utc>) -> Option<ProvedToken> {
+    let of_store = of_store(told, store).filter(|of_store| of_store["ours"] == true)?;
+    if is_denied(told, store) {
+        return None;
+    }
+    let age = age(&of_store["answered_at"], now)?;
+    let held = of_store["budget"]["held"].as_u64().and_then(|held| u32::try_from(held).ok())?;
+    Some(ProvedToken { age, held })
+}
+
+/// Tells whether the service has just read orders with the token of a store.
+pub(super) fn has_read_orders(told: &Value, store: &str, now: DateTime<Utc>) -> bool {
+    let sweeps = of_store(told, store).and_then(|of_store| of_store["sweeps"]["rows"].as_array());
+    let mut of_orders = sweeps.into_iter().flatten().filter(|sweep| sweep["sweep"] == "new_orders");
+    !is_denied(told, store) && of_orders.any(|sweep| age(&sweep["last_success"], now).is_some())
+}
+
+fn of_store<'t>(told: &'t Value, store: &str) -> Option<&'t Value> {
+    told["stores"].as_array()?.iter().find(|of_store| of_store["store"] == store)
+}
+
+fn is_denied(told: &Value, store: &str) -> bool {
+    let mut alarms = told["alarms"].as_array().into_iter().flatten();
+    alarms.any(|alarm| {
+        alarm["code"].as_str().is_some_and(|code| DENY.contains(&code))
+            && (alarm["store"].is_null() || alarm["store"] == store)
+    })
+}
+
+/// Returns the seconds since a time; `None` if it is no proof any more, or lies ahead.
+fn age(at: &Value, now: DateTime<Utc>) -> Option<u64> {
+    let at: DateTime<Utc> = at.as_str()?.parse().ok()?;
+    let age = (now - at).num_seconds();
+    u64::try_from(age).ok().filter(|_| age <= FRESH)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000, 0).unwrap()
+    }
+
+    fn told(ours: bool, ago: i64, alarm: Option<(&str, Option<&str>)>) -> Value {
+        let at = espelho_model::time::fixed_width(now() - TimeDelta::seconds(ago));
+        let alarms: Vec<Value> =
+            alarm.map(|(code, store)| json!({"code": code, "store": store})).into_iter().collect();
+        let sweeps = json!({"rows": [{"sweep": "new_orders", "last_success": at}, 7]});
+        let store =
+            json!({"store": "a", "ours": ours, "answered_at": at, "budget": {"held": 12}, "sweeps": sweeps});
+        json!({"stores": [store], "alarms": alarms})
+    }
+
+    #[test]
+    fn the_service_proves_a_token_for_a_minute_unless_an_alarm_denies_it() {
+        for (ours, ago, alarm, expected) in [
+            (true, 0, None, Some(0)),
+            (true, 60, None, Some(60)),
+            (true, 61, None, None),
+            (true, -5, None, None),
+            (false, 5, None, None),
+            (true, 5, Some(("late", Some("a"))), Some(5)),
+            (true, 5, Some(("credential_refused", Some("a"))), None),
+            (true, 5, Some(("credential_refused", Some("b"))), Some(5)),
+            (true, 5, Some(("marketplace_unreachable", None)), None),
+        ] {
+            let told = told(ours, ago, alarm);
+            let proved = token(&told, "a", now());
+            assert_eq!(proved, expected.map(|age| ProvedToken { age, held: 12 }), "{told}");
+            assert_eq!(token(&told, "b", now()), None);
+        }
+        assert_eq!(token(&json!({}), "a", now()), None, "a service of another version");
+    }
+
+    #[test]
+    fn orders_that_were_read_a_minute_ago_prove_that_they_can_be_read() {
+        for (ago, alarm, expected) in [
+            (5, None, true),
+            (60, None, true),
+            (61, None, false),
+            (5, Some(("scope_missing", Some("a"))), false),
+        ] {
+            let told = told(true, ago, alarm);
+            assert_eq!(has_read_orders(&told, "a", now()), expected, "{told}");
+        }
+        assert!(!has_read_orders(&json!({}), "a", now()));
+    }
+}

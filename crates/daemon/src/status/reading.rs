@@ -1,0 +1,106 @@
+//! How far the first reading of each store is: its share, and the remaining time as far as somebody has watched it. Pure.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Text, words},
+};
+use espelho_store::ReadSoFar;
+use espelho_sync_engine::Position;
+
+use super::{StatusSnapshot, StoreSnapshot};
+use crate::progress::Pace;
+
+/// What each first reading had read when it was first seen: the pace is measured from there, because what an earlier process
+/// has read took another time.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedReadings(BTreeMap<(String, String), (DateTime<Utc>, u64)>);
+
+impl WatchedReadings {
+    /// Notes how far the readings of a snapshot are, and forgets those that have ended.
+    pub(crate) fn note(&mut self, snapshot: &StatusSnapshot) {
+        let mut before = std::mem::take(&mut self.0);
+        for (store, read) in readings(snapshot) {
+            let key = (store.store.clone(), read.resource.clone());
+            // A reading that has less than before has begun anew.
+            let first = before.remove(&key).filter(|(_, seen)| *seen <= read.seen);
+            self.0.insert(key, first.unwrap_or((snapshot.at, read.seen)));
+        }
+    }
+
+    /// Returns a line for each first reading whose total is known.
+    pub(super) fn lines(&self, snapshot: &StatusSnapshot) -> Vec<Text> {
+        readings(snapshot).filter_map(|(store, read)| self.line(store, read, snapshot.at)).collect()
+    }
+
+    fn line(&self, store: &StoreSnapshot, read: &ReadSoFar, at: DateTime<Utc>) -> Option<Text> {
+        // A total that is exceeded was counted before more rows came.
+        let total = read.total.filter(|total| *total > 0 && *total >= read.seen)?;
+        let key = (store.store.clone(), read.resource.clone());
+        let (begun, before) = self.0.get(&key).copied().unwrap_or((at, read.seen));
+        let pace = Pace {
+            position: Position { done: read.seen, total: Some(total), requests_left: None },
+            read: read.seen.saturating_sub(before),
+            elapsed: (at - begun).to_std().unwrap_or(Duration::ZERO),
+            per_minute: store.budget.as_ref().map(|budget| budget.per_minute),
+        };
+        Some(text!(
+            "status-first-reading",
+            store = store.store.as_str(),
+            resource = words::resource(&read.resource),
+            progress = pace.line()
+        ))
+    }
+}
+
+fn readings(snapshot: &StatusSnapshot) -> impl Iterator<Item = (&StoreSnapshot, &ReadSoFar)> {
+    let unread = snapshot.stores.iter().filter(|store| !store.first_reading_ended);
+    unread.flat_map(|store| store.reading.iter().map(move |read| (store, read)))
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+
+    use super::*;
+    use crate::status::specimen;
+
+    fn snapshot(minute: i64, seen: u64, total: Option<u64>, ended: bool) -> StatusSnapshot {
+        let mut store = specimen::store("loja-1");
+        (store.first_reading_ended, store.reading) =
+            (ended, vec![ReadSoFar { resource: "orders".into(), seen, total }]);
+        StatusSnapshot { at: specimen::at(minute), ..specimen::snapshot(vec![store]) }
+    }
+
+    #[test]
+    fn a_first_reading_shows_its_share_and_once_it_is_watched_the_remaining_time() {
+        let mut watched = WatchedReadings::default();
+        for (minute, seen, total, ended, expected) in [
+            (0, 1_000, Some(5_000), false, Some("1000 de 5000 linhas (20 %)")),
+            (1, 1_500, Some(5_000), false, Some("1500 de 5000 linhas (30 %), faltam ~7 min")),
+            // It has begun anew: what was watched before tells nothing of its pace.
+            (2, 100, Some(5_000), false, Some("100 de 5000 linhas (2 %)")),
+            (3, 600, Some(5_000), false, Some("600 de 5000 linhas (12 %), faltam ~8 min")),
+            (4, 900, None, false, None),
+            (5, 6_000, Some(5_000), false, None),
+            (6, 0, Some(0), false, None),
+            (7, 5_000, Some(5_000), true, None),
+        ] {
+            let snapshot = snapshot(minute, seen, total, ended);
+            watched.note(&snapshot);
+            let lines = watched.lines(&snapshot);
+            let said: Vec<String> = lines.iter().map(|line| line.message(Locale::default())).collect();
+            let expected = expected.map(|progress| format!("loja-1, primeira leitura, pedidos: {progress}"));
+            assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "minute {minute}");
+        }
+    }
+
+    #[test]
+    fn a_reading_that_nobody_has_watched_has_no_remaining_time() {
+        let once = snapshot(1, 1_500, Some(5_000), false);
+        let [line] = &WatchedReadings::default().lines(&once)[..] else { panic!("one reading") };
+        assert!(line.message(Locale::default()).ends_with("(30 %)"));
+    }
+}
