@@ -111,7 +111,7 @@ fn the_package_speaks_the_language_of_whoever_installs_it() {
             (&[("LANG", "C"), ("LC_MESSAGES", "pt_PT")], "espelho: olá\n"),
             (&[], "espelho: hello\n"),
         ] {
-            let mut shell = Command::new("/bin/sh");
+            let mut shell = Command::new("sh");
             shell.env_clear().envs(locale.iter().copied());
             let said = shell
                 .args(["-euc", &format!("say() {{{body}\n}}\nsay olá hello")])

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    StoreKey,
     next_step::{RowAct, Rows, command_line, state_only_to_give_up},
     text,
     text::{Arg, Locale, Text},
@@ -41,6 +42,9 @@ pub(crate) struct Cause {
     /// The store of all rows, if it is one.
     #[serde(skip)]
     store: Option<String>,
+    /// True if no other cause has its code: a command line that names the code concerns these rows alone.
+    #[serde(skip)]
+    has_own_code: bool,
     /// The affected orders, SKUs or other names, each once.
     pub(crate) names: Vec<String>,
     /// Since when the oldest row is in this state.
@@ -128,10 +132,15 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
                 entities: vec![row.entity.to_owned()],
                 key: row.key.to_owned(),
                 store: Some(row.store.to_owned()),
+                has_own_code: true,
                 names: vec![name],
                 since: row.since,
             }),
         }
+    }
+    let codes: Vec<String> = causes.iter().map(|cause| cause.code.clone()).collect();
+    for cause in &mut causes {
+        cause.has_own_code = codes.iter().filter(|code| **code == cause.code).count() == 1;
     }
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     causes
@@ -182,6 +191,7 @@ impl Cause {
         };
         let rows = match (self.count, self.entities.as_slice()) {
             (1, [entity]) => Some(Rows::One { entity, key: &self.key }),
+            _ if !self.has_own_code => return step,
             _ => None,
         };
         or_give_up(step, &self.code, &self.entities, rows, self.store.as_deref())
@@ -225,6 +235,10 @@ fn or_give_up(
     let tables: Option<Vec<&str>> = entities.iter().map(table_of).collect();
     let states: Option<Vec<_>> = entities.iter().map(|entity| state_only_to_give_up(code, entity)).collect();
     let (Some(tables), Some(states)) = (tables, states) else { return step };
+    // The ERP may have written any text as a store: no command line takes what is no name of one.
+    if store.is_some_and(|store| StoreKey::new(store).is_err()) {
+        return step;
+    }
     let Some(state) = states.first().copied() else { return step };
     let ignore = command_line(RowAct::Ignore, one.unwrap_or(Rows::OfGroup(state, code)), store);
     // A command is a record of what was asked for: its row stays.
@@ -320,6 +334,19 @@ mod tests {
             assert_eq!(said.contains(" ignore "), ignore.is_some(), "{said}");
             assert!(ignore.is_none_or(|ignore| said.ends_with(ignore)), "{said}");
         }
+        let nameless =
+            |store: &str| ErrorRow { store: store.into(), code: "unknown_store".into(), ..stock("CAN-01/1") };
+        assert!(said(&[nameless("outra")]).ends_with("espelho ignore stock CAN-01/1 --store outra"));
+        assert_eq!(said(&[nameless("Loja 1; rm")]), "próximo passo: passo", "no command line takes it");
+        let of_message = |row: ErrorRow, id: &str| ErrorRow { message_id: Some(id.into()), ..row };
+        let causes = of_errors(&[
+            of_message(stock("CAN-01/1"), "push-unknown-sku"),
+            of_message(stock("CAN-02/1"), "push-unknown-sku"),
+            of_message(command("unknown_sku"), "push-unknown-sku-command"),
+        ]);
+        let steps: Vec<String> =
+            causes.iter().map(|cause| cause.next_step().message(Locale::default())).collect();
+        assert!(!steps.join(" ").contains("ignore"), "the code is that of other rows too: {steps:?}");
         let one = next_step_of(&stock("CAN-01/1")).message(Locale::default());
         assert_eq!(one, said(&[stock("CAN-01/1")]));
     }

@@ -63,7 +63,7 @@ impl StoreHealth {
         match (self.held_since, is_locked, self.is_taking) {
             (Some(since), ..) => Owner::Here(since),
             (None, true, false) => Owner::Elsewhere,
-            // What kept it from taking the store is over.
+            // The problem that kept it from taking the store is over.
             (None, true, true) => Owner::Nobody(None),
             (None, false, _) => Owner::Nobody(self.problem.clone()),
         }

@@ -19,6 +19,7 @@ mod traffic;
 pub(crate) mod webhook;
 
 pub(crate) use collectors::free;
+pub(crate) use ready::NOT_RECONCILED;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

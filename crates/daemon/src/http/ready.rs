@@ -19,6 +19,8 @@ use crate::{alarms::Posted, health::StoreHealth};
 const SHOWN: usize = 200;
 /// A delivery that waits longer means that nothing empties the inbox any more.
 const STUCK: TimeDelta = TimeDelta::minutes(15);
+/// The reason of a store that has its first reconciliation since the start before it. `espelho doctor` reads it.
+pub(crate) const NOT_RECONCILED: &str = "not reconciled yet";
 /// With less free disk, an acknowledged delivery could not be kept for long.
 const LEAST_DISK: u64 = 32 << 20;
 
@@ -111,8 +113,8 @@ fn of_store(health: &StoreHealth, was_read: bool, locale: Locale) -> Result<(), 
     match (health.is_held(), &health.last, &health.problem) {
         (_, _, Some(problem)) => Err(problem.message(locale)),
         (false, ..) => Err("not ours yet".to_owned()),
-        (_, None, _) => Err("not reconciled yet".to_owned()),
-        (_, Some((_, RunState::Failed)), _) if !was_read => Err("not reconciled yet".to_owned()),
+        (_, None, _) => Err(NOT_RECONCILED.to_owned()),
+        (_, Some((_, RunState::Failed)), _) if !was_read => Err(NOT_RECONCILED.to_owned()),
         _ => Ok(()),
     }
 }

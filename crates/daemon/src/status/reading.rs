@@ -1,4 +1,4 @@
-//! How far the first reading of each store is: its share, and the remaining time as far as somebody has watched it. Pure.
+//! The progress of each store's first reading: its share, and the remaining time as far as somebody has watched it. Pure.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,8 +13,8 @@ use espelho_sync_engine::Position;
 use super::{StatusSnapshot, StoreSnapshot};
 use crate::progress::Pace;
 
-/// What each first reading had read when it was first seen: the pace is measured from there, because what an earlier process
-/// has read took another time.
+/// The rows that each first reading had when it was first seen: the pace is measured from there, because what an earlier
+/// process has read took another time.
 #[derive(Debug, Default)]
 pub(crate) struct WatchedReadings(BTreeMap<(String, String), (DateTime<Utc>, u64)>);
 

@@ -10,6 +10,7 @@ token-password-accepted = password: accepted at { $at } ({ $reason })
 token-password-changed = password: not proved; a login proved it at { $at }, and its file was written after that, at { $changed }. To prove it: espelho doctor --login
 token-password-refused = password: refused by the marketplace. Correct it, then: espelho doctor --login
 token-password-refused-since = password: refused by the marketplace since { $since }. Correct it, then: espelho doctor --login
+token-password-corrected = password: not proved; the marketplace refused the one before at { $at }, and its file was written since, at { $changed }. To prove it: espelho doctor --login
 token-login-first = first login
 token-login-renewal = renewal
 token-login-401 = the token before was refused

@@ -120,7 +120,7 @@ doctor-service-unready = versão { $version }, em { $address }, não está pront
     .next = espelho status
 doctor-service-first-reading = versão { $version }, em { $address }, funciona e estará pronto quando a primeira leitura de uma loja terminar
     .next = espere o fim dela (5 min para 1.000 pedidos e 500 produtos, 84 min para 20.000 e 5.000); para ver quanto falta: espelho status --watch
-doctor-service-reconciling = versão { $version }, funciona em { $address }; a primeira conciliação desde o início está em andamento
+doctor-service-reconciling = versão { $version }, em { $address }, funciona; a primeira conciliação desde o início está em andamento
 doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto
     .next = espelho status
 
@@ -191,7 +191,7 @@ doctor-scopes-unread = { $failed }: não deu para ver: { $cause }
 doctor-scopes-failed = não deu para ver: { $cause }
     .next = espelho doctor
 
-doctor-budget = { $free } de { $limit } chamadas por minuto livres neste momento; o nosso próprio trabalho usa as outras
+doctor-budget = { $free } de { $limit } chamadas por minuto livres; o nosso próprio trabalho usa as outras
 doctor-budget-refused = o marketplace recusa chamadas (429), embora { $free } das nossas { $limit } por minuto estejam livres
     .next = { alarm-throttled.next }
 doctor-budget-shared = outro programa usa o login, e pode gastar das mesmas { $limit } chamadas por minuto

@@ -171,7 +171,7 @@ help-heading-values = valores
 help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja.
 help-doctor-exit-codes =
     Códigos de saída:
-      0  nada está vermelho, e todo o configurado pôde ser verificado
+      0  nada está vermelho, e tudo o que está configurado pôde ser verificado
       1  algo está vermelho
       2  a configuração falta ou está errada, ou a linha de comando está
       3  nada está vermelho, e algo configurado não pôde ser verificado

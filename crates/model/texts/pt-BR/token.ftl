@@ -10,6 +10,7 @@ token-password-accepted = senha: aceita em { $at } ({ $reason })
 token-password-changed = senha: não provada; um login a provou em { $at }, e o arquivo dela foi escrito depois, em { $changed }. Para provar: espelho doctor --login
 token-password-refused = senha: recusada pelo marketplace. Corrija e rode: espelho doctor --login
 token-password-refused-since = senha: recusada pelo marketplace desde { $since }. Corrija e rode: espelho doctor --login
+token-password-corrected = senha: não provada; o marketplace recusou a anterior em { $at }, e o arquivo dela foi escrito depois, em { $changed }. Para provar: espelho doctor --login
 token-login-first = primeiro login
 token-login-renewal = renovação
 token-login-401 = o token anterior foi recusado

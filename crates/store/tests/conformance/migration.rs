@@ -240,7 +240,7 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
         // The answer of a part of the statement is read whole, a table never is.
         assert_scans_only(name, &plan, &["u", "p", "aged"]);
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
-        assert_eq!(sorts, name == "aged", "{name}: {plan:#?}");
+        assert_eq!(sorts, ["aged", "unread open"].contains(&name), "{name}: {plan:#?}");
     }
 }
 

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     Input, StoreContext, order_trace,
     plan::refresh::{
-        goes_back, is_settled, is_shown, order_events, product_events, products_of, proves_missed_events,
-        reads_order, reads_tracking, steps, subresource_events, subresources_to_read,
+        goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
+        products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
@@ -206,8 +206,7 @@ impl<'c> EntityReader<'c> {
         Ok(mirrored.values().all(|order| self.identity.is_reported_here(&RawJson::new(order))))
     }
 
-    /// Reads the requested sub-resources. If shipments have changed, tracking is read after them; an order without any
-    /// has none.
+    /// Reads the requested sub-resources. If shipments have changed, tracking is read after them.
     async fn read_subresources(
         &self,
         client: &Client,
@@ -220,18 +219,13 @@ impl<'c> EntityReader<'c> {
         while let Some(subresource) = left.pop_first() {
             let asking = FetchedSubresource::read(client, number, subresource);
             let fetched = self.answer(entity, request, asking).await?;
-            let hash = fetched.hash;
-            let (is_requested, has_shipments) = (left.contains(&Subresource::Tracking), !fetched.is_empty());
-            read.push(fetched);
-            if subresource == Subresource::Shipments && !(is_requested && has_shipments) {
-                let staleness = self.context.store.staleness();
-                let known = staleness.order_subresources(&self.context.key, number).await?;
-                if reads_tracking(&known, hash, has_shipments, is_requested) {
-                    left.insert(Subresource::Tracking);
-                } else if left.remove(&Subresource::Tracking) {
-                    read.push(FetchedSubresource::nothing(client, Subresource::Tracking));
-                }
+            if may_need_tracking(subresource, &left) {
+                let known =
+                    self.context.store.staleness().order_subresources(&self.context.key, number).await?;
+                let is_known = is_known(&known, subresource, fetched.hash);
+                left.extend((!is_known).then_some(Subresource::Tracking));
             }
+            read.push(fetched);
         }
         Ok(read)
     }

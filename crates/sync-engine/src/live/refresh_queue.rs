@@ -117,11 +117,13 @@ impl<'c> RefreshQueue<'c> {
         }
     }
 
-    /// Records that a listed order was denied; returns whether the marketplace denies all that it lists.
-    pub(super) fn note_denied(&self) -> bool {
+    /// Records that a listed order was denied; returns whether it is a new one, and the marketplace denies all of those.
+    /// What a sweep asks for again is on record.
+    pub(super) fn note_denied(&self, request: &RefreshRequest) -> bool {
+        let is_new = request.is_unknown && request.urgency == Urgency::Found;
         let mut state = self.state();
-        state.denials.denied();
-        state.denials.is_long()
+        state.denials.denied(is_new);
+        is_new && state.denials.denies_new()
     }
 
     /// Records what was read: an order that only a listing showed ends the denials.

@@ -89,7 +89,7 @@ impl<'c> Refresher<'c> {
                 (self.after_store_error(&entity, &error).await?, Some(Problem::from_store(&error)))
             }
             Err(Cause::Denied(error)) => {
-                let is_one_of_many = reading.is_listed && self.queue.note_denied();
+                let is_one_of_many = reading.is_listed && self.queue.note_denied(&request);
                 let reading = if is_one_of_many { reading.among_denied() } else { reading };
                 let ended = self.after_denial(&entity, reading, &error).await?;
                 (ended, Some(Problem::from_api(&error)))

@@ -64,23 +64,6 @@ impl FetchedSubresource {
         Ok(Self { subresource, hash: content.hash(), _held: held, content })
     }
 
-    /// Returns a sub-resource that an order cannot have, as if it had been read.
-    pub(crate) fn nothing(client: &Client, subresource: Subresource) -> Self {
-        let content = SubresourceContent::Nothing;
-        Self { subresource, hash: content.hash(), _held: client.holding().1, content }
-    }
-
-    /// Tells if the marketplace has nothing of the sub-resource.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.content {
-            SubresourceContent::Invoices(documents) => documents.is_empty(),
-            SubresourceContent::Events(events) => events.is_empty(),
-            SubresourceContent::Shipments(shipments) => shipments.is_empty(),
-            SubresourceContent::Financial(_) | SubresourceContent::Tracking(_) => false,
-            SubresourceContent::Nothing => true,
-        }
-    }
-
     /// Writes the sub-resource; returns what that changed.
     pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<Counts, StoreError> {
         match self.content {

@@ -30,6 +30,8 @@ const PROBES: u32 = 5;
 pub struct DenialStreak {
     /// The denials in a row.
     denied: u32,
+    /// Those among them of orders that are new: the mirror does not have them, and no denial is on record.
+    new: u32,
     /// The probes since the last sweep for orders began.
     probes: u32,
     /// True if an order was left unread since then.
@@ -66,18 +68,24 @@ impl DenialStreak {
         Admission::Leave { is_first: !std::mem::replace(&mut self.has_left, true) }
     }
 
-    /// Records the denial of a listed order.
-    pub fn denied(&mut self) {
+    /// Records the denial of a listed order; `is_new` says that the mirror does not have it, and no denial is on record.
+    pub fn denied(&mut self, is_new: bool) {
         self.denied = self.denied.saturating_add(1);
+        self.new = self.new.saturating_add(u32::from(is_new));
     }
 
     /// Records that an order was answered that the mirror did not have.
     pub fn answered(&mut self) {
-        self.denied = 0;
+        (self.denied, self.new) = (0, 0);
     }
 
-    /// Tells if the marketplace seems to deny all that it lists.
-    pub fn is_long(&self) -> bool {
+    /// Tells if the marketplace seems to deny each new order that it lists, and none is only listed before its detail is
+    /// there. Orders on record are denied again and again, and say nothing of a new one.
+    pub fn denies_new(&self) -> bool {
+        self.new >= DENIED_IN_A_ROW
+    }
+
+    fn is_long(&self) -> bool {
         self.denied >= DENIED_IN_A_ROW
     }
 }
@@ -144,7 +152,7 @@ mod tests {
                         reads += 1;
                         match answered.contains(&reads) {
                             true => streak.answered(),
-                            false => streak.denied(),
+                            false => streak.denied(true),
                         }
                     }
                 }
@@ -155,9 +163,26 @@ mod tests {
     }
 
     #[test]
+    fn orders_on_record_bound_what_is_read_and_do_not_say_that_a_new_order_is_denied_for_good() {
+        for (new, on_record, expected, why) in [
+            (0, 19, (false, false), "a few are denied"),
+            (0, 2_000, (true, false), "a parent store is denied the orders of its substores, day after day"),
+            (19, 2_000, (true, false), "a few new ones are denied too"),
+            (20, 0, (true, true), "all that is new is denied"),
+        ] {
+            let mut streak = DenialStreak::default();
+            (0..new).for_each(|_| streak.denied(true));
+            (0..on_record).for_each(|_| streak.denied(false));
+            assert_eq!((streak.is_long(), streak.denies_new()), expected, "{why}");
+            streak.answered();
+            assert_eq!((streak.is_long(), streak.denies_new()), (false, false), "{why}; and one is answered");
+        }
+    }
+
+    #[test]
     fn only_the_first_order_that_a_sweep_leaves_is_told() {
         let mut streak = DenialStreak::default();
-        (0..DENIED_IN_A_ROW).for_each(|_| streak.denied());
+        (0..DENIED_IN_A_ROW).for_each(|_| streak.denied(false));
         for _ in 0..2 {
             streak.begin_sweep();
             let probes: Vec<Admission> = (0..PROBES).map(|_| streak.admit()).collect();

@@ -71,21 +71,14 @@ pub fn subresources_to_read(request: &RefreshRequest) -> BTreeSet<Subresource> {
     left
 }
 
-/// Whether to read the tracking of an order whose shipments were just read, with this fingerprint: if it is requested,
-/// or the shipments have changed. An order that has no shipment, and had none in the mirror, has nothing to track: the
-/// tracking is written onto its shipments.
-pub fn reads_tracking(
-    known: &[KnownSubresource],
-    hash: ContentHash,
-    has_shipments: bool,
-    is_requested: bool,
-) -> bool {
-    let before = known.iter().find(|known| known.subresource == Subresource::Shipments);
-    let is_known = before.is_some_and(|before| before.content_hash == hash);
-    match has_shipments {
-        true => is_requested || !is_known,
-        false => before.is_some() && !is_known,
-    }
+/// Whether a sub-resource may need another one to be read after it: shipments, unless tracking follows in any case.
+pub fn may_need_tracking(read: Subresource, left: &BTreeSet<Subresource>) -> bool {
+    read == Subresource::Shipments && !left.contains(&Subresource::Tracking)
+}
+
+/// Whether the mirror has a sub-resource with this content.
+pub fn is_known(known: &[KnownSubresource], subresource: Subresource, hash: ContentHash) -> bool {
+    known.iter().any(|known| known.subresource == subresource && known.content_hash == hash)
 }
 
 /// Returns the events that should have reported a change of an order.

@@ -36,6 +36,7 @@ use crate::{
     plan::{
         push::{
             Settlement, Verdict,
+            doubts::Doubts,
             evidence::{Evidence as _, write},
             invalid,
             jobs::{Scan, key_of, key_of_level},
@@ -95,8 +96,8 @@ struct StockState {
     dispatched: HashMap<String, DateTime<Utc>>,
     /// True once the journal was asked for dispatches before the start.
     is_journal_read: bool,
-    /// Levels that differ from what was set, and since when.
-    unexplained_since: HashMap<String, Duration>,
+    /// Levels that differ from what was set, or asked for.
+    doubts: Doubts,
     /// Sent levels that the marketplace shows without a quantity, and since when.
     unquantified_since: HashMap<String, Duration>,
     /// The levels that may still be checked in this minute though they were not sent.
@@ -112,7 +113,7 @@ struct StockState {
 impl StockState {
     /// Notes that a level is sent anew: what it showed before is explained.
     fn explained(&mut self, key: &str) {
-        self.unexplained_since.remove(key);
+        self.doubts.end(key);
         self.unquantified_since.remove(key);
     }
 

@@ -75,6 +75,21 @@ async fn a_level_that_the_mirror_shows_is_sent_where_the_delivery_of_its_change_
     rig.stop().await;
 }
 
+/// A row that began anew would look as if it had been written with the dispatch, and its goods would be on sale again.
+#[tokio::test]
+async fn a_level_that_the_mirror_shows_is_not_raised_once_the_erp_has_asked_for_a_dispatch_of_its_goods() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await.swap_remove(0);
+    rig.pass(Duration::from_secs(60)).await;
+    assert!(rig.control().products().set_stock(&rig.key(), &goods.id, goods.quantity - 1));
+    rig.set_stock(&goods, &goods.quantity.to_string()).await;
+    rig.shown(STATES, |states| states == ["sending"]).await;
+    dispatch_that_waits(&mut rig, &goods).await;
+    rig.shown(STATES, |states| states == ["failed"]).await;
+    assert_eq!((rig.stock_of(&goods).await, rig.writes("/stock").len()), (goods.quantity - 1, 0));
+    rig.stop().await;
+}
+
 // withstands: F012
 async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: Kind) {
     let mut rig = Rig::on(kind).await;

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::login_budget::{ATTEMPT, PastLogin, allowed_at};
 use espelho_model::{text, text::Arg};
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
+use serde_json::Value;
 
 use super::{
     access::{Access, Silence},
@@ -26,7 +27,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 }
 
 async fn token(store: &StoreFacts<'_>) -> Finding {
-    if let Some(ProvedToken { age, held }) = proved_by_service(store) {
+    if let Some(ProvedToken { age, held }) = proved_by_service(store).await {
         let _ = store.token.set(TokenProof { held, ..TokenProof::default() });
         return Finding::green(text!("doctor-credential-service", seconds = age));
     }
@@ -37,12 +38,19 @@ async fn token(store: &StoreFacts<'_>) -> Finding {
     judge(answer, store)
 }
 
-/// Returns the fresh proof of the service that has the store. Whoever asks for a login wants a proof of this moment, and what
-/// was answered before the marketplace went away proves nothing.
-fn proved_by_service(store: &StoreFacts<'_>) -> Option<ProvedToken> {
+/// Returns the fresh proof of the service that has the store.
+async fn proved_by_service(store: &StoreFacts<'_>) -> Option<ProvedToken> {
+    let (told, since) = service_work(store).await?;
+    fresh::token(told, store.config.key.as_str(), since, store.all.clock.now())
+}
+
+/// Returns the status of the service that has the store, and since when it has the token on record; `None` where its work
+/// so far proves nothing of this moment. Whoever asks for a login wants a proof of this moment.
+pub(super) async fn service_work<'s>(store: &'s StoreFacts<'_>) -> Option<(&'s Value, DateTime<Utc>)> {
     let is_its = matches!(store.access.get(), Some(Access::Service(..)));
-    let told = store.all.status().filter(|_| is_its && !store.all.login && store.reached.get().is_some())?;
-    fresh::token(told, store.config.key.as_str(), store.all.clock.now())
+    let works = store.reached.get().is_some_and(|reached| fresh::works(reached.status));
+    let told = store.all.status().filter(|_| is_its && works && !store.all.login)?;
+    Some((told, token_obtained_at(store).await?))
 }
 
 fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Finding {
@@ -171,14 +179,14 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
         }
         (false, false) if has_token => {
             let written_at = store.config.password_written_at(&store.all.directory);
-            judge_unasked(last_proof(store).await, written_at, &store.config.password_place())
+            judge_unasked(token_obtained_at(store).await, written_at, &store.config.password_place())
         }
         (false, false) => Finding::not_seen(text!("doctor-no-token")),
     }
 }
 
-/// Returns when a login last proved the password: it obtained the token on record.
-async fn last_proof(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
+/// Returns when a login with the configured credential obtained the token on record: it proved the password.
+async fn token_obtained_at(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
     let kept = store.all.store()?.tokens().token(&store.config.key).await.ok()??;
     let is_ours = kept.username == store.config.username && kept.base_url == store.config.base_url;
     is_ours.then_some(kept.obtained_at)

@@ -12,7 +12,7 @@ use crate::exit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// Proved at this moment.
+    /// Proved at this moment, or by the service's own work within the last minute.
     Green,
     /// There is nothing to check: nobody has asked for it.
     #[serde(rename = "not_configured")]

@@ -3,12 +3,7 @@
 use espelho_model::text;
 use espelho_sync_engine::{Ability, Examination, Question};
 
-use super::{
-    access::{Access, Silence},
-    facts::StoreFacts,
-    finding::Finding,
-    fresh,
-};
+use super::{access::Silence, credential::service_work, facts::StoreFacts, finding::Finding, fresh};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     match ask(store).await {
@@ -24,8 +19,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 /// Asks what the service has not shown by its own work within the last minute.
 async fn ask(store: &StoreFacts<'_>) -> Result<Examination, Silence> {
     let (key, now) = (store.config.key.as_str(), store.all.clock.now());
-    let told = store.all.status().filter(|_| matches!(store.access.get(), Some(Access::Service(..))));
-    if told.is_some_and(|told| fresh::has_read_orders(told, key, now))
+    if let Some((told, since)) = service_work(store).await
+        && fresh::has_read_orders(told, key, since, now)
         && let Ok(Examination::Abilities(others)) = store.ask_with_token(Question::OtherAbilities).await
     {
         return Ok(Examination::Abilities([Ability::orders_read()].into_iter().chain(others).collect()));

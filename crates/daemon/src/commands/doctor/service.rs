@@ -14,6 +14,7 @@ use super::{facts::Facts, finding::Finding};
 use crate::{
     alarms::{self, ShownVerdict},
     commands::reading::is_of_another,
+    http::NOT_RECONCILED,
     local,
 };
 
@@ -55,7 +56,11 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     if is_of_another((word("installation"), word("file")), &facts.configuration, &facts.clock).await {
         return stopped(facts, text!("doctor-service-other", address = address)).await;
     }
-    let finding = judge(ready.is_ok_and(|answer| answer.status == 200), &told, &address);
+    let readiness = match ready {
+        Ok(answer) => Readiness::of(answer.status, &answer.text().await.unwrap_or_default()),
+        Err(_) => Readiness::Not,
+    };
+    let finding = judge(readiness, &told, &address);
     let _ = facts.service.set(told);
     finding
 }
@@ -79,26 +84,46 @@ fn judge_stopped(found: Text, has_run: bool, may_run_elsewhere: bool) -> Finding
     }
 }
 
+/// The service's readiness, by its answer at `/readyz`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readiness {
+    Ready,
+    /// Nothing is wrong but that stores have their first reconciliation since the start before them.
+    Reconciling,
+    Not,
+}
+
+impl Readiness {
+    fn of(status: u16, body: &str) -> Self {
+        let waits = |line: &str| line.starts_with("[-] store ") && line.ends_with(NOT_RECONCILED);
+        match (status, body.strip_suffix("not ready\n")) {
+            (200, _) => Self::Ready,
+            (_, Some(wrong)) if !wrong.is_empty() && wrong.lines().all(waits) => Self::Reconciling,
+            _ => Self::Not,
+        }
+    }
+}
+
 /// A service that fails says why it is not ready; one that has just started has nothing to say yet.
-fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
+fn judge(readiness: Readiness, told: &Value, address: &str) -> Finding {
     let version = told["service"]["version"].as_str().unwrap_or("?");
     let mut alarms = told["alarms"].as_array().into_iter().flatten();
     let why = alarms.find(|alarm| alarm["severity"] == "failing").and_then(|alarm| alarm["text"].as_str());
-    match (is_ready, why) {
-        (true, _) => Finding::green(text!("doctor-service", version = version, address = address)),
-        (false, Some(why)) => {
+    match (readiness, why) {
+        (Readiness::Ready, _) => {
+            Finding::green(text!("doctor-service", version = version, address = address))
+        }
+        (_, Some(why)) => {
             Finding::yellow(text!("doctor-service-unready", version = version, address = address, why = why))
         }
-        (false, None) if reads_for_the_first_time(told) => {
+        (_, None) if reads_for_the_first_time(told) => {
             Finding::yellow(text!("doctor-service-first-reading", version = version, address = address))
         }
         // As the status has it: it works, and has its first reconciliation since the start before it.
-        (false, None) if told["state"] == "ok" => {
+        (Readiness::Reconciling, None) if told["state"] == "ok" => {
             Finding::green(text!("doctor-service-reconciling", version = version, address = address))
         }
-        (false, None) => {
-            Finding::yellow(text!("doctor-service-not-ready", version = version, address = address))
-        }
+        (_, None) => Finding::yellow(text!("doctor-service-not-ready", version = version, address = address)),
     }
 }
 
@@ -208,23 +233,47 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_reconciliation_since_the_start_is_a_reason_to_be_not_ready_that_is_well() {
+        for (status, body, expected) in [
+            (200, "ready\n", Readiness::Ready),
+            (503, "[-] store a: not reconciled yet\nnot ready\n", Readiness::Reconciling),
+            (503, "[-] store a: not reconciled yet\n[-] store b: not ours yet\nnot ready\n", Readiness::Not),
+            (503, "[-] store a: not ours yet\nnot ready\n", Readiness::Not),
+            (503, "[-] database: no answer\n[-] store a: not reconciled yet\nnot ready\n", Readiness::Not),
+            (503, "[-] store a: not reconciled yet\n... and 9 more\nnot ready\n", Readiness::Not),
+            (503, "not ready\n", Readiness::Not),
+            (503, "", Readiness::Not),
+        ] {
+            assert_eq!(Readiness::of(status, body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
     fn a_service_that_is_not_ready_says_why_and_one_that_starts_says_so_unless_its_status_is_ok() {
         let failing = json!({"alarms": [{"severity": "failing", "text": "O banco de dados não responde."}]});
         let well = json!({"state": "ok", "stores": [{"ours": true, "first_reading_ended": true}]});
         let [first, ended] =
             [false, true].map(|ended| json!({"stores": [{"ours": true, "first_reading_ended": ended}]}));
-        for (is_ready, told, expected) in [
-            (true, &failing, "está no ar"),
-            (false, &failing, "não está pronto agora: O banco de dados não responde."),
-            (false, &json!({}), "ainda não está pronto"),
-            (false, &first, "primeira leitura"),
-            (false, &ended, "ainda não está pronto"),
-            (false, &well, "primeira conciliação desde o início"),
+        for (readiness, told, state, expected) in [
+            (Readiness::Ready, &failing, State::Green, "responde em 127.0.0.1:1"),
+            (
+                Readiness::Not,
+                &failing,
+                State::Yellow,
+                "não está pronto agora: O banco de dados não responde.",
+            ),
+            (Readiness::Reconciling, &failing, State::Yellow, "não está pronto agora"),
+            (Readiness::Not, &json!({}), State::Yellow, "ainda não está pronto"),
+            (Readiness::Reconciling, &first, State::Yellow, "primeira leitura"),
+            (Readiness::Reconciling, &ended, State::Yellow, "ainda não está pronto"),
+            (Readiness::Reconciling, &well, State::Green, "primeira conciliação desde o início"),
+            // Another machine has the store, or the database does not answer at this moment.
+            (Readiness::Not, &well, State::Yellow, "ainda não está pronto"),
         ] {
-            let finding = judge(is_ready, told, "127.0.0.1:1");
+            let finding = judge(readiness, told, "127.0.0.1:1");
             let said = finding.found.message(Locale::default());
-            assert_eq!(finding.state == State::Green, is_ready || told["state"] == "ok", "{told}");
-            assert!(is_ready || said.contains(expected), "{said}");
+            assert_eq!(finding.state, state, "{readiness:?} {told}");
+            assert!(said.contains(expected), "{said}");
         }
     }
 

@@ -57,6 +57,11 @@ pub(super) enum Password {
     Refused {
         since: Option<DateTime<Utc>>,
     },
+    /// The marketplace refused it, and its file was written since: no login has tried the new one.
+    Corrected {
+        at: DateTime<Utc>,
+        changed: DateTime<Utc>,
+    },
 }
 
 /// The state of a store's token, password and logins.
@@ -105,6 +110,9 @@ impl Standing {
             }
             Password::Refused { since: Some(since) } => text!("token-password-refused-since", since = since),
             Password::Refused { since: None } => text!("token-password-refused"),
+            Password::Corrected { at, changed } => {
+                text!("token-password-corrected", at = at, changed = changed)
+            }
         };
         let login =
             self.login_at.map_or_else(|| text!("token-next-now"), |at| text!("token-next-at", at = at));
@@ -124,7 +132,9 @@ impl Standing {
         };
         let (password, password_at) = match self.password {
             Password::Unknown => ("unknown", None),
-            Password::Unanswered { at } | Password::Changed { at, .. } => ("unknown", Some(at)),
+            Password::Unanswered { at } | Password::Changed { at, .. } | Password::Corrected { at, .. } => {
+                ("unknown", Some(at))
+            }
             Password::Accepted { at, .. } => ("accepted", Some(at)),
             Password::Refused { since } => ("refused", since),
         };
@@ -166,10 +176,12 @@ fn password(
         }
     };
     match (refused, last) {
-        (Some(Some(since)), Password::Accepted { at, .. }) if at > since => unless_written(last, written_at),
+        (Some(Some(since)), Password::Accepted { at, .. }) if at > since => {
+            unless_written(last, logins, written_at)
+        }
         (Some(None), refused @ Password::Refused { .. }) => refused,
         (Some(since), _) => Password::Refused { since },
-        (None, last) => unless_written(last, written_at),
+        (None, last) => unless_written(last, logins, written_at),
     }
 }
 
@@ -180,10 +192,15 @@ fn refused_since(logins: &[PastLogin]) -> Option<DateTime<Utc>> {
     failed.filter(|(_, reason)| reason == REFUSED).last().map(|(at, _)| *at)
 }
 
-/// A login proves the password that was in the file then.
-fn unless_written(last: Password, written_at: Option<DateTime<Utc>>) -> Password {
+/// A login proves the password that was in the file then, or that it is wrong.
+fn unless_written(last: Password, logins: &[PastLogin], written_at: Option<DateTime<Utc>>) -> Password {
+    let refused_at = || logins.iter().rev().find(|(_, reason)| reason == REFUSED).map(|(at, _)| *at);
     match (last, written_at) {
         (Password::Accepted { at, .. }, Some(changed)) if changed > at => Password::Changed { at, changed },
+        (Password::Refused { .. }, Some(changed)) => match refused_at().filter(|at| changed > *at) {
+            Some(at) => Password::Corrected { at, changed },
+            None => last,
+        },
         (last, _) => last,
     }
 }
@@ -233,6 +250,24 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_is_of_the_password_that_was_in_the_file_then() {
+        let logins: Vec<PastLogin> = [(5, REFUSED), (7, REFUSED), (8, UNSENT)]
+            .map(|(minute, reason)| (at(minute), reason.to_owned()))
+            .into();
+        let refused = Password::Refused { since: Some(at(5)) };
+        for (written, expected) in [
+            (None, refused),
+            (Some(6), refused),
+            (Some(7), refused),
+            (Some(9), Password::Corrected { at: at(7), changed: at(9) }),
+        ] {
+            assert_eq!(password(&logins, None, written.map(at)), expected, "{written:?}");
+        }
+        // The service tries the new password by itself, and says then that it is accepted.
+        assert_eq!(password(&logins, Some(Some(at(5))), Some(at(9))), refused);
+    }
+
+    #[test]
     fn a_token_of_another_credential_is_not_ours() {
         let kept = |username: &str, base_url: &str| KeptToken {
             token: "secret".into(),
@@ -259,6 +294,7 @@ mod tests {
         let mut passwords = vec![Password::Unknown, Password::Unanswered { at: at(1) }];
         passwords.extend(reasons.map(|reason| Password::Accepted { at: at(1), reason }));
         passwords.push(Password::Changed { at: at(1), changed: at(2) });
+        passwords.push(Password::Corrected { at: at(1), changed: at(2) });
         passwords.extend([None, Some(at(1))].map(|since| Password::Refused { since }));
         for (token, password) in
             tokens.into_iter().flat_map(|token| passwords.iter().map(move |p| (token, *p)))

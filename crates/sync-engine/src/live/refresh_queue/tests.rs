@@ -137,3 +137,20 @@ fn deliveries_wait_until_the_entity_is_read_and_only_so_many() {
     queue.push((0..most).map(|id| (order(1), hinted(id))));
     assert!(!queue.takes_deliveries());
 }
+
+#[test]
+fn only_denials_of_new_orders_say_that_new_orders_are_denied() {
+    let clock = TestClock::default();
+    let new = || RefreshRequest { is_unknown: true, ..RefreshRequest::found([Subresource::Order]) };
+    for (request, expected, why) in [
+        (new(), true, "a listing shows it for the first time"),
+        (RefreshRequest { urgency: Urgency::Swept, ..new() }, false, "its denial is on record"),
+        (RefreshRequest { urgency: Urgency::Hinted, ..new() }, false, "a delivery reported it"),
+        (RefreshRequest { is_unknown: false, ..new() }, false, "the mirror has it"),
+    ] {
+        let queue = RefreshQueue::new(&clock);
+        let last = (0..20).fold(false, |_, _| queue.note_denied(&request));
+        assert_eq!(last, expected, "{why}");
+        assert_eq!(queue.note_denied(&new()), expected, "{why}: another new one");
+    }
+}

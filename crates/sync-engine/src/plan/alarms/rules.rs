@@ -466,7 +466,7 @@ fn unproved(seen: &Observations) -> Vec<Text> {
             Owner::Here(_) if store.complete_at.is_none() => {
                 unproved.push(text!("unproved-mirror", store = name));
             }
-            // What an earlier process was answered is not known here.
+            // An answer to an earlier process is not known here.
             Owner::Here(_) if store.answered_at.is_none() => {
                 unproved.push(text!("unproved-marketplace-yet", store = name));
             }

@@ -7,6 +7,7 @@
 pub mod attempts;
 pub mod campaign_opt_in;
 pub mod dispatches;
+pub mod doubts;
 pub mod evidence;
 pub mod in_doubt;
 pub mod job_queue;

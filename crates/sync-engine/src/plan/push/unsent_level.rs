@@ -14,10 +14,10 @@ use rust_decimal::Decimal;
 
 use super::{
     Message, Verdict,
-    evidence::read,
+    evidence::{Evidence as _, read},
     movement_evidence::MovementEvidence,
     own_writes::{LAG_RECHECK_INTERVAL, is_behind},
-    stock_level::{Basis, Check, EXPLAINED_WITHIN, RECHECK_INTERVAL},
+    stock_level::{Basis, Check, RECHECK_INTERVAL},
 };
 use crate::plan::stock_balance::Dispatched;
 
@@ -25,6 +25,10 @@ use crate::plan::stock_balance::Dispatched;
 /// unchanged levels at once writes them again soon, and a level that the mirror has otherwise by then is sent.
 const CHECKS_PER_MINUTE: u32 = 60;
 const MINUTE: Duration = Duration::from_secs(60);
+/// A lower level is sent when it has differed for so long: the readings of the orders that may have taken goods off it may
+/// be as far behind as any (`own_writes::READINGS_LAG`). The orders are read at the beginning of this time and at its end,
+/// because each look may cost dozens of requests.
+const DOUBTED_FOR: Duration = Duration::from_secs(120);
 
 /// The checks that this minute still allows.
 #[derive(Debug, Default)]
@@ -56,22 +60,25 @@ pub struct Expected {
     moved: Decimal,
     /// True while the answer of such a movement is not known.
     is_moving: bool,
+    /// True if nobody will ever know whether such a movement happened, or how much it was.
+    is_doubtful: bool,
 }
 
 impl Expected {
     /// Returns what is expected of a row that asks for `desired`. `effects` are those of the level.
     pub fn of(level: &StockIntent, desired: Decimal, effects: &[Effect]) -> Self {
         let is_later = |effect: &&Effect| level.updated_at.is_none_or(|at| effect.planned_at >= at);
-        let (mut moved, mut is_moving) = (Decimal::ZERO, false);
-        for effect in effects.iter().filter(is_later) {
-            let Ok(movement) = read::<MovementEvidence>(effect) else { continue };
-            match effect.state {
-                EffectState::Confirmed => moved += movement.delta,
-                EffectState::Sent => is_moving = true,
-                _ => (),
+        let is_movement = |effect: &&Effect| effect.kind == MovementEvidence::KIND;
+        let (mut moved, mut is_moving, mut is_doubtful) = (Decimal::ZERO, false, false);
+        for effect in effects.iter().filter(is_later).filter(is_movement) {
+            match (effect.state, read::<MovementEvidence>(effect)) {
+                (EffectState::Confirmed, Ok(movement)) => moved += movement.delta,
+                (EffectState::Sent, _) => is_moving = true,
+                (EffectState::Confirmed | EffectState::Doubtful, _) => is_doubtful = true,
+                (EffectState::Planned | EffectState::Refuted, _) => (),
             }
         }
-        Self { desired, moved, is_moving }
+        Self { desired, moved, is_moving, is_doubtful }
     }
 
     /// Compares it with a reading. What is available is never taken from the mirror: that row begins anew.
@@ -96,7 +103,8 @@ impl Expected {
 
     /// Decides about a level that is lower by `lower`. `sold` are the dispatches that may have come since the row was
     /// written as not sent, if they are known; `doubted_for` says how long ago the difference was first seen. The level is
-    /// sent only where nothing left meanwhile: what was sold must not be put on sale again.
+    /// sent only where nothing left meanwhile, neither by a sale nor by a movement of ours: what is gone must not be put on
+    /// sale again.
     pub fn after_comparing(
         self,
         quantity: Decimal,
@@ -104,10 +112,11 @@ impl Expected {
         sold: Option<&Dispatched>,
         doubted_for: Duration,
     ) -> Verdict {
+        let is_unmoved = self.moved.is_zero() && !self.is_doubtful;
         match sold {
             Some(sold) if lower > Decimal::ZERO && sold.may_be(lower) => Verdict::Done(None),
-            _ if doubted_for < EXPLAINED_WITHIN => Verdict::RetryAfter(RECHECK_INTERVAL),
-            Some(sold) if sold.is_nothing() && self.moved.is_zero() => Verdict::Requeue,
+            _ if doubted_for < DOUBTED_FOR => Verdict::RetryAfter(DOUBTED_FOR.saturating_sub(doubted_for)),
+            Some(sold) if sold.is_nothing() && is_unmoved => Verdict::Requeue,
             _ => Verdict::Failed(conflict(self.desired + self.moved, quantity)),
         }
     }
@@ -125,7 +134,10 @@ mod tests {
     use serde_json::json;
 
     use super::{
-        super::tests::{at, effect},
+        super::{
+            own_writes::READINGS_LAG,
+            tests::{at, effect},
+        },
         *,
     };
 
@@ -210,17 +222,24 @@ mod tests {
 
     #[test]
     fn a_lower_level_is_sent_only_where_nothing_was_sold_since() {
-        let again = Verdict::RetryAfter(RECHECK_INTERVAL);
+        let again = |seconds| Verdict::RetryAfter(Duration::from_secs(seconds));
         let failed = || Verdict::Failed(conflict(whole(7), whole(4)));
         let rows = [
             (Some(sold(&[3], &[])), 0, Verdict::Done(None), "three were sold"),
             (Some(sold(&[], &[3, 1])), 0, Verdict::Done(None), "they may have been sold"),
-            (Some(sold(&[], &[])), 29, again.clone(), "a sale may not show yet"),
-            (Some(sold(&[], &[])), 30, Verdict::Requeue, "nothing left: it never was 7 after the wish"),
-            (Some(sold(&[1], &[])), 29, again.clone(), "the other sales may not show yet"),
-            (Some(sold(&[1], &[])), 30, failed(), "one was sold, and must not be put on sale again"),
-            (None, 29, again, "the sales are not known"),
-            (None, 30, failed(), "nobody knows what was sold"),
+            (
+                Some(sold(&[3], &[])),
+                120,
+                Verdict::Done(None),
+                "their order was read from a replica that was behind",
+            ),
+            (Some(sold(&[], &[])), 0, again(120), "a sale may not show yet"),
+            (Some(sold(&[], &[])), 119, again(1), "a sale may not show yet"),
+            (Some(sold(&[], &[])), 120, Verdict::Requeue, "nothing left: it never was 7 after the wish"),
+            (Some(sold(&[1], &[])), 119, again(1), "the other sales may not show yet"),
+            (Some(sold(&[1], &[])), 120, failed(), "one was sold, and must not be put on sale again"),
+            (None, 119, again(1), "the sales are not known"),
+            (None, 120, failed(), "nobody knows what was sold"),
         ];
         let expected = Expected::of(&level(), whole(7), &[]);
         for (sold, seconds, verdict, why) in rows {
@@ -230,8 +249,37 @@ mod tests {
         }
         // A movement since then asks for another quantity than the row: sending the row would undo it.
         let moved = Expected::of(&level(), whole(7), &[moved(-1, 20, CONFIRMED)]);
-        let after = moved.after_comparing(whole(4), whole(2), Some(&sold(&[], &[])), EXPLAINED_WITHIN);
+        let after = moved.after_comparing(whole(4), whole(2), Some(&sold(&[], &[])), DOUBTED_FOR);
         assert_eq!(after, Verdict::Failed(conflict(whole(6), whole(4))));
+        let patience = DOUBTED_FOR.as_secs();
+        assert_eq!(
+            u64::try_from(READINGS_LAG.num_seconds()).unwrap(),
+            patience,
+            "the orders' readings lag too"
+        );
+    }
+
+    #[test]
+    fn a_lower_level_is_not_sent_where_a_movement_since_may_have_lowered_it() {
+        let failed = || Verdict::Failed(conflict(whole(7), whole(5)));
+        let unreadable = |second, state| Effect { evidence: None, ..moved(-2, second, state) };
+        let rows: [(Effect, Verdict, &str); 6] = [
+            (moved(-2, 20, EffectState::Refuted), Verdict::Requeue, "it did not happen"),
+            (moved(-2, 20, EffectState::Doubtful), failed(), "nobody knows whether it happened"),
+            (moved(-2, 5, EffectState::Doubtful), Verdict::Requeue, "it was before the row was written"),
+            (unreadable(20, CONFIRMED), failed(), "nobody knows how much it was"),
+            (unreadable(20, EffectState::Refuted), Verdict::Requeue, "it did not happen"),
+            (
+                Effect { kind: "stock.set".to_owned(), ..unreadable(20, EffectState::Doubtful) },
+                Verdict::Requeue,
+                "it is no movement",
+            ),
+        ];
+        for (effect, verdict, why) in rows {
+            let expected = Expected::of(&level(), whole(7), &[effect]);
+            let after = expected.after_comparing(whole(5), whole(2), Some(&sold(&[], &[])), DOUBTED_FOR);
+            assert_eq!(after, verdict, "{why}");
+        }
     }
 
     #[test]

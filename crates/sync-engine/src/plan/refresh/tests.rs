@@ -102,24 +102,18 @@ fn shipments_are_read_before_the_tracking_that_is_written_onto_them() {
 }
 
 #[test]
-fn tracking_is_read_with_shipments_that_changed_and_never_of_an_order_without_any() {
-    let shipments =
-        |content| KnownSubresource { subresource: SHIPMENTS, read_at: at(0), content_hash: hash(content) };
-    let events = KnownSubresource { subresource: EVENTS, ..shipments(1) };
-    for (known, has_shipments, is_requested, expected, why) in [
-        (vec![], true, false, true, "they are new"),
-        (vec![events], true, false, true, "other sub-resources say nothing"),
-        (vec![events, shipments(2)], true, false, true, "they have changed"),
-        (vec![shipments(1)], true, false, false, "they are the same"),
-        (vec![shipments(1)], true, true, true, "it is requested"),
-        (vec![], false, false, false, "there are none"),
-        (vec![events], false, true, false, "there are none, and there were none"),
-        (vec![shipments(1)], false, true, false, "there are still none"),
-        (vec![shipments(2)], false, true, true, "the mirror has some"),
-        (vec![shipments(2)], false, false, true, "the mirror has some"),
+fn shipments_that_changed_need_tracking_unless_it_follows_in_any_case() {
+    for (read, left, expected) in [
+        (SHIPMENTS, &[][..], true),
+        (SHIPMENTS, &[EVENTS], true),
+        (SHIPMENTS, &[TRACKING], false),
+        (EVENTS, &[], false),
     ] {
-        assert_eq!(reads_tracking(&known, hash(1), has_shipments, is_requested), expected, "{why}");
+        assert_eq!(may_need_tracking(read, &set(left)), expected, "{read:?} {left:?}");
     }
+    let known = [KnownSubresource { subresource: SHIPMENTS, read_at: at(0), content_hash: hash(1) }];
+    assert!(is_known(&known, SHIPMENTS, hash(1)));
+    assert!(!is_known(&known, SHIPMENTS, hash(2)) && !is_known(&known, EVENTS, hash(1)));
 }
 
 #[test]

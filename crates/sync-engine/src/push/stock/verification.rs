@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use espelho_model::{ProductId, time::past};
-use espelho_store::{Effect, StockIntent};
+use espelho_model::{ProductId, Sku, time::past};
+use espelho_store::{DatabaseTrouble, Effect, StockIntent};
 use rust_decimal::Decimal;
 
 use super::StockPusher;
@@ -12,7 +12,7 @@ use crate::{
     plan::push::{
         Verdict,
         dispatches::ReadingWindow,
-        jobs::key_of_level,
+        jobs::{dispatches_goods, key_of_level},
         stock_level::{
             Check, LevelSet, Shown, after_comparing, check_sent, last_set, of_product, reserved_of, sent_to,
             shown_by, unknown_location, verdict_of_unknown,
@@ -150,15 +150,10 @@ impl StockPusher<'_> {
             Check::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
             Check::Compare(lower) => lower,
         };
-        // No effect marks the time: goods that we dispatched count as possibly left after the row was written, whenever
-        // they left.
-        let sold = match past(level.updated_at, now) {
-            Some(at) => {
-                let window = ReadingWindow { effect: 0, mark: 0, from: at, until: at };
-                let sold = self.tools.dispatches.sold_since(&level.sku, window).await?;
-                sold.map(Dispatched::all_possible)
-            }
-            None => None,
+        let sold = match lower > Decimal::ZERO {
+            true => self.sold_since_written(level).await?,
+            // No sale makes a level higher.
+            false => None,
         };
         let verdict = expected.after_comparing(quantity, lower, sold.as_ref(), self.doubted_for(level));
         Ok(match verdict {
@@ -167,16 +162,40 @@ impl StockPusher<'_> {
         })
     }
 
+    /// Returns what may have left since a row was written as not sent; `None` where that is not known.
+    async fn sold_since_written(&self, level: &StockIntent) -> Result<Option<Dispatched>, Error> {
+        let Some(at) = past(level.updated_at, self.context.clock.now()) else { return Ok(None) };
+        // No effect marks the time: goods that we dispatched count as possibly left after the row was written, whenever
+        // they left.
+        let window = ReadingWindow { effect: 0, mark: 0, from: at, until: at };
+        let sold = self.tools.dispatches.sold_since(&level.sku, window).await?.map(Dispatched::all_possible);
+        let is_nothing = sold.as_ref().is_some_and(Dispatched::is_nothing);
+        // A dispatch that the ERP has asked for since takes its goods off. A row that begins anew looks as if it had been
+        // written with that command, and those goods would be put on sale again.
+        Ok(match is_nothing && self.is_to_be_dispatched(&level.sku).await? {
+            true => None,
+            false => sold,
+        })
+    }
+
+    /// Says whether an open command dispatches goods of a SKU; true where the ERP has the commands locked.
+    async fn is_to_be_dispatched(&self, sku: &Sku) -> Result<bool, Error> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        match store.commands().statuses_of_sku(key, sku).await {
+            Err(error) if error.trouble() == DatabaseTrouble::Busy => Ok(true),
+            statuses => Ok(statuses?.iter().any(dispatches_goods)),
+        }
+    }
+
     /// Returns for how long a level has differed without an explanation.
     fn doubted_for(&self, level: &StockIntent) -> Duration {
         let now = self.context.clock.monotonic();
-        let first = *self.state().unexplained_since.entry(key_of_level(level)).or_insert(now);
-        now.saturating_sub(first)
+        self.state().doubts.doubted_for(key_of_level(level), level.revision, now)
     }
 
     /// Returns a verdict that leaves no difference without an explanation.
     fn undoubted(&self, level: &StockIntent, verdict: Verdict) -> Verdict {
-        self.state().unexplained_since.remove(&key_of_level(level));
+        self.state().doubts.end(&key_of_level(level));
         verdict
     }
 
