@@ -118,6 +118,10 @@ async fn a_wrong_password_is_found_by_a_login_only_and_the_token_lives_on(kind: 
 
     let refused = doctor(&installation, &["--login"]).await.expect(4);
     assert_eq!(states(&refused), ["green", "red", "green"], "the token lives on: {refused}");
+    let tried = sandbox.control().stats().logins;
+    let still = doctor(&installation, &[]).await.expect(0);
+    assert_eq!(states(&still), ["green", "yellow", "green"], "a refused password is not proved: {still}");
+    assert_eq!(sandbox.control().stats().logins, tried);
 
     with_password(&installation, &sandbox, &right);
     let proved = doctor(&installation, &["--login"]).await.expect(0);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
-    next_step::{RowAct, Rows, command_line, state_only_to_give_up},
+    next_step::{PRICE_ZERO, RowAct, Rows, command_line, state_only_to_give_up},
     text,
     text::{Arg, Locale, Text},
     time::serialize_fixed_width,
@@ -194,7 +194,8 @@ impl Cause {
             _ if !self.has_own_code => return step,
             _ => None,
         };
-        or_give_up(step, &self.code, &self.entities, rows, self.store.as_deref())
+        let cause = (self.code.as_str(), self.message_id.as_deref());
+        or_give_up(step, cause, (self.entities.as_slice(), self.count), rows, self.store.as_deref())
     }
 
     /// Returns the name of the cause if the texts of its rows differ.
@@ -211,21 +212,29 @@ impl Cause {
 
 /// Returns the next step of one row, with how to give it up where nothing mends it but a correction.
 pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
-    let ErrorRow { store, entity, key, code, hint, .. } = row;
+    let ErrorRow { store, entity, key, code, hint, message_id, .. } = row;
     let step = text!("wishes-next-step", step = shown(hint));
     let one = Rows::One { entity, key };
-    or_give_up(step, code, std::slice::from_ref(entity), Some(one), Some(store.as_str()))
+    let cause = (code.as_str(), message_id.as_deref());
+    or_give_up(step, cause, (std::slice::from_ref(entity), 1), Some(one), Some(store.as_str()))
 }
 
-/// Adds to a next step how to give rows up for good, where that is all that is left beside a correction. `one` is the row
-/// if it is a single one, else all rows of the cause are meant.
+/// The messages of prices of zero that a guard holds. The others are about one that the marketplace shows: to give up the
+/// ERP's price, or to delete its row, would leave the product for sale at nothing, and nobody would be told any more.
+const HELD_ZERO: [&str; 2] = ["push-price-zero", "push-price-zero-of"];
+
+/// Adds to a next step how to give rows up for good, where that is all that is left beside a correction. The cause is a code
+/// with the message of the rows. `one` is the row if it is a single one, else all rows of the cause are meant.
 fn or_give_up(
     step: Text,
-    code: &str,
-    entities: &[String],
+    (code, message): (&str, Option<&str>),
+    (entities, count): (&[String], usize),
     one: Option<Rows<'_>>,
     store: Option<&str>,
 ) -> Text {
+    if code == PRICE_ZERO && !message.is_some_and(|message| HELD_ZERO.contains(&message)) {
+        return step;
+    }
     let table_of = |entity: &String| match entity.as_str() {
         "stock" => Some("erp_stock"),
         "price" => Some("erp_prices"),
@@ -246,7 +255,7 @@ fn or_give_up(
         true => text!("errors-or-give-up", step = step, ignore = shown(&ignore)),
         false => {
             let tables = tables.join(", ");
-            text!("errors-or-delete", step = step, tables = tables, ignore = shown(&ignore))
+            text!("errors-or-delete", step = step, count = count, tables = tables, ignore = shown(&ignore))
         }
     }
 }
@@ -349,6 +358,32 @@ mod tests {
         assert!(!steps.join(" ").contains("ignore"), "the code is that of other rows too: {steps:?}");
         let one = next_step_of(&stock("CAN-01/1")).message(Locale::default());
         assert_eq!(one, said(&[stock("CAN-01/1")]));
+        let rows = |count: usize| said(&["CAN-01/1", "CAN-02/1", "CAN-03/1"].map(stock)[..count]);
+        assert!(rows(1).contains("apague a linha de erp_stock"), "{}", rows(1));
+        assert!(rows(3).contains("apague as linhas de erp_stock"), "{}", rows(3));
+    }
+
+    #[test]
+    fn a_price_of_zero_that_the_marketplace_shows_is_mended_and_not_given_up() {
+        let zero = |message: Option<&str>| ErrorRow {
+            message_id: message.map(str::to_owned),
+            ..row("price", "CAN-01/1", "price_zero", "zero", None)
+        };
+        for (message, is_held) in [
+            (Some("push-price-zero-of"), true),
+            (Some("push-price-zero"), true),
+            (Some("push-price-shown-zero"), false),
+            (Some("store-price-zero"), false),
+            // A row of an earlier version may be any of them.
+            (None, false),
+        ] {
+            let one = next_step_of(&zero(message)).message(Locale::default());
+            let all = of_errors(&[zero(message), zero(message)])[0].next_step().message(Locale::default());
+            for said in [one, all] {
+                assert_eq!(said.contains(" ignore ") && said.contains("erp_prices"), is_held, "{said}");
+                assert!(is_held || said == "próximo passo: passo", "{said}");
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! Waits for stores that other processes hold. If many are waiting, one database read serves all of them.
+//! Watches the database for what other programs change: leases that come free ([`LeaseWatcher`]), deliveries that other
+//! processes have received ([`hear_of_deliveries`]), and intents that the ERP has written ([`watch_intents`]).
+//!
+//! One database read serves all stores of the process.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -9,39 +12,39 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::webhook::WakerRegistry;
 
-/// How often a lock file is tried again.
-const TRY: Duration = Duration::from_secs(5);
+/// How often a SQLite lock file is tried again.
+const LOCK_FILE_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the locks of a shared database are read: a fraction of the time within which another owner must take over.
-const LOOK: Duration = Duration::from_secs(1);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the database is asked whether the ERP has written an intent: three look-ups in small indexes.
 const INTENT_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// A question that took long, because many rows are new, is asked again after this multiple of its duration,
+/// A poll that took long, because many rows are new, is repeated after this multiple of its duration,
 const POLL_SHARE: u32 = 4;
 /// but at the latest after this time.
 const LONGEST_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The interval between two attempts to listen for deliveries.
-const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+const LISTEN_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Checks which stores are held.
+/// Reads which stores other processes hold, and waits until one is free.
 pub(crate) struct LeaseWatcher {
     store: Store,
     clock: Arc<dyn Clock>,
-    /// The time and result of the last check.
-    seen: Mutex<Option<(Duration, BTreeSet<String>)>>,
+    /// The monotonic time of the last read, and the stores that were held then.
+    last_read: Mutex<Option<(Duration, BTreeSet<String>)>>,
 }
 
 impl LeaseWatcher {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, seen: Mutex::default() }
+        Self { store, clock, last_read: Mutex::default() }
     }
 
     /// Resolves when it is worth trying to take a store.
     pub(crate) async fn wait_for(&self, store: &StoreKey) {
         if !self.store.leases().is_shared() {
-            return self.clock.sleep(TRY).await;
+            return self.clock.sleep(LOCK_FILE_RETRY_INTERVAL).await;
         }
         loop {
-            self.clock.sleep(LOOK).await;
+            self.clock.sleep(LOCK_POLL_INTERVAL).await;
             if self.is_free(store).await {
                 return;
             }
@@ -49,37 +52,38 @@ impl LeaseWatcher {
     }
 
     async fn is_free(&self, store: &StoreKey) -> bool {
-        let mut seen = self.seen.lock().await;
+        let mut last_read = self.last_read.lock().await;
         let now = self.clock.monotonic();
-        if seen.as_ref().is_none_or(|(at, _)| now >= *at + LOOK / 2) {
+        if last_read.as_ref().is_none_or(|(at, _)| now >= *at + LOCK_POLL_INTERVAL / 2) {
             match self.store.leases().held_stores().await {
-                Ok(held) => *seen = Some((now, held.unwrap_or_default())),
+                Ok(held) => *last_read = Some((now, held.unwrap_or_default())),
                 // While the locks cannot be read, no store can be taken either.
                 Err(error) => tracing::debug!(%error, "cannot read who holds the stores"),
             }
         }
-        seen.as_ref().is_some_and(|(_, held)| !held.contains(store.as_str()))
+        last_read.as_ref().is_some_and(|(_, held)| !held.contains(store.as_str()))
     }
 }
 
-/// Wakes the stores for which another process has received deliveries.
+/// Wakes the stores for which another process has received deliveries: PostgreSQL notifies. On SQLite it only waits for
+/// `stop`, because one process has the inbox.
 pub(crate) async fn hear_of_deliveries(
     store: Store,
     clock: Arc<dyn Clock>,
     wakers: Arc<WakerRegistry>,
     stop: CancellationToken,
 ) {
-    let hearing = async {
+    let listening = async {
         loop {
-            let ended = hear(&store, &wakers).await;
+            let ended = wake_on_notifications(&store, &wakers).await;
             if let Err(error) = ended {
                 tracing::debug!(%error, "cannot listen for deliveries; polling instead");
             }
-            clock.sleep(LISTEN_AGAIN).await;
+            clock.sleep(LISTEN_RETRY_INTERVAL).await;
             wakers.wake_all();
         }
     };
-    tokio::select! { () = hearing => (), () = stop.cancelled() => () }
+    tokio::select! { () = listening => (), () = stop.cancelled() => () }
 }
 
 /// Wakes the stores for which the ERP has written intents. Any program may write them, and none announces it: on
@@ -90,14 +94,14 @@ pub(crate) async fn watch_intents(
     wakers: Arc<WakerRegistry>,
     stop: CancellationToken,
 ) {
-    let looking = async {
+    let polling = async {
         let mut pause = INTENT_POLL_INTERVAL;
         loop {
             clock.sleep(pause).await;
             let began = clock.monotonic();
             for table in [IntentKind::Command, IntentKind::Stock, IntentKind::Price] {
                 match store.intents().wanting_stores(table).await {
-                    Ok(wanting) => wakers.wake_pushers(&wanting),
+                    Ok(stores) => wakers.wake_pushers(&stores),
                     Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
                 }
             }
@@ -105,10 +109,10 @@ pub(crate) async fn watch_intents(
             pause = (took * POLL_SHARE).clamp(INTENT_POLL_INTERVAL, LONGEST_POLL_INTERVAL);
         }
     };
-    tokio::select! { () = looking => (), () = stop.cancelled() => () }
+    tokio::select! { () = polling => (), () = stop.cancelled() => () }
 }
 
-async fn hear(store: &Store, wakers: &WakerRegistry) -> Result<(), espelho_store::Error> {
+async fn wake_on_notifications(store: &Store, wakers: &WakerRegistry) -> Result<(), espelho_store::Error> {
     let Some(mut watch) = store.inbox().watch_inbox().await? else { return std::future::pending().await };
     loop {
         match watch.next().await? {

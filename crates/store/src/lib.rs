@@ -3,8 +3,10 @@
 //!
 //! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`PageTx`] is
 //! the transaction in which a page's rows and its checkpoint move together. The rooms, in reading order: `mirror`,
-//! `intents`, `journal`, `inbox`, `ownership`, `operations`, `api`. Only `driver`, `connect` and `schema` know which
-//! database is there.
+//! `intents`, `journal`, `inbox`, `ownership`, `operations`, `api`, `schema`. `connect` opens either database, and
+//! only `driver` binds, runs and reads on both. Elsewhere a file asks which one it has (`Database::Sqlite`,
+//! `Tx::Postgres`) where one of them can do what the other cannot: notify, lock rows, or keep the inbox and the journal
+//! in a second file.
 #![deny(missing_docs)]
 
 mod accessors;

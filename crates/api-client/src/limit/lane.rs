@@ -41,7 +41,7 @@ impl Lane {
         self <= Self::Push
     }
 
-    /// Returns the lane's share when every lane has work, in eighty-thirds of the budget. When sweeps and a backfill
+    /// Returns the lane's share when every lane has work, out of 83, the sum of all. When sweeps and a backfill
     /// take all they can get, four of five requests remain for webhook refreshes: five events a second do not wait
     /// behind sweeps. Sweeps then have 46 requests a minute, so that they still find what no webhook announced.
     fn weight(self) -> u64 {

@@ -7,20 +7,22 @@ use serde::Deserialize;
 use super::event::EventName;
 use crate::wire::fields::{Field, FieldReader, object};
 
-/// One delivery. Only the ids of the resources to read again are taken from its payload.
+/// One delivery whose envelope was read. Of its payload it has the ids of the resources to read again. The modules
+/// `event_only_data` and `product_value` read more of `data`: what no route supplies, and what shows whether the routes
+/// have caught up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     /// `event`.
     pub event: EventName,
-    /// `data`, as received: kept as evidence, never used as state.
+    /// `data`, as received; `{}` if it is absent. It becomes state only where [`Delivery::event_only_data`] says so.
     pub data: RawJson,
-    /// `timestamp`: when the delivery was built.
+    /// `timestamp`: when the delivery was built; `None` if it is absent or unreadable.
     pub timestamp: Option<DateTime<Utc>>,
-    /// `webhook_id`: the webhook that sent it.
+    /// `webhook_id`: the webhook that sent it, not the delivery.
     pub webhook_id: Option<String>,
     /// `data.store_id`: the store concerned, which may be a sub-store. Absent from `webhook.test`.
     pub store_id: Option<String>,
-    /// Fields whose form is not understood.
+    /// The paths of fields whose form is not understood, as `data.order_number`.
     pub unreadable: Vec<&'static str>,
     ids: Ids,
 }
@@ -121,7 +123,8 @@ impl Delivery {
         self.ids.shipment_id.as_deref().map(ShipmentId::new)
     }
 
-    /// Returns the SKU whose stock or price to read again.
+    /// Returns the id of the SKU whose stock or price to read again (API document, "Identifier use"). It is not the SKU
+    /// itself. It is tried as a product's id, which the product route may refuse.
     pub fn product_sku_id(&self) -> Option<&str> {
         self.ids.product_sku_id.as_deref()
     }

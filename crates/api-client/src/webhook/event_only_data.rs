@@ -1,6 +1,6 @@
-//! Data that exists only in deliveries (API document, "Events"). No route reads occurrences, conversations or the
-//! result of a listing's review, so these payloads are stored. The module also reads the status in an order's event,
-//! which shows when the marketplace has caught up.
+//! Data that exists only in deliveries (API document, "Events"). The document shows no route that reads occurrences (it
+//! mentions one without its path), conversations or the result of a listing's review, so these payloads are stored. The
+//! module also reads the status in an order's event, which shows when the marketplace has caught up.
 
 use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_model::{
@@ -40,7 +40,7 @@ shape! {
 shape! { ReviewWire { title, reason } }
 shape! { StatusWire { status, new_status, order_status } }
 
-/// No two clocks differ by more.
+/// A timestamp that is further ahead of its receipt is wrong: no two clocks differ by more.
 const MOST_AHEAD: TimeDelta = TimeDelta::hours(24);
 
 impl Delivery {

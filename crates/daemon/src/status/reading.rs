@@ -16,7 +16,15 @@ use crate::progress::Pace;
 /// The rows that each first reading had when it was first seen: the pace is measured from there, because what an earlier
 /// process has read took another time.
 #[derive(Debug, Default)]
-pub(crate) struct WatchedReadings(BTreeMap<(String, String), (DateTime<Utc>, u64)>);
+pub(crate) struct WatchedReadings(BTreeMap<(String, String), Watched>);
+
+/// A reading that is watched: when, and at how many rows, the watch began; and its rows at the last look.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    begun: DateTime<Utc>,
+    before: u64,
+    last: u64,
+}
 
 impl WatchedReadings {
     /// Notes how far the readings of a snapshot are, and forgets those that have ended.
@@ -24,9 +32,10 @@ impl WatchedReadings {
         let mut before = std::mem::take(&mut self.0);
         for (store, read) in readings(snapshot) {
             let key = (store.store.clone(), read.resource.clone());
-            // A reading that has less than before has begun anew.
-            let first = before.remove(&key).filter(|(_, seen)| *seen <= read.seen);
-            self.0.insert(key, first.unwrap_or((snapshot.at, read.seen)));
+            // A reading that has less than at the last look has begun anew.
+            let known = before.remove(&key).filter(|watched| watched.last <= read.seen);
+            let (begun, rows) = known.map_or((snapshot.at, read.seen), |known| (known.begun, known.before));
+            self.0.insert(key, Watched { begun, before: rows, last: read.seen });
         }
     }
 
@@ -39,7 +48,8 @@ impl WatchedReadings {
         // A total that is exceeded was counted before more rows came.
         let total = read.total.filter(|total| *total > 0 && *total >= read.seen)?;
         let key = (store.store.clone(), read.resource.clone());
-        let (begun, before) = self.0.get(&key).copied().unwrap_or((at, read.seen));
+        let (begun, before) =
+            self.0.get(&key).map_or((at, read.seen), |watched| (watched.begun, watched.before));
         let pace = Pace {
             position: Position { done: read.seen, total: Some(total), requests_left: None },
             read: read.seen.saturating_sub(before),
@@ -83,10 +93,12 @@ mod tests {
             // It has begun anew: what was watched before tells nothing of its pace.
             (2, 100, Some(5_000), false, Some("100 de 5000 linhas (2 %)")),
             (3, 600, Some(5_000), false, Some("600 de 5000 linhas (12 %), faltam ~8 min")),
-            (4, 900, None, false, None),
-            (5, 6_000, Some(5_000), false, None),
-            (6, 0, Some(0), false, None),
-            (7, 5_000, Some(5_000), true, None),
+            // Once more, with more rows than at the first look, and less than at the last.
+            (4, 300, Some(5_000), false, Some("300 de 5000 linhas (6 %)")),
+            (5, 900, None, false, None),
+            (6, 6_000, Some(5_000), false, None),
+            (7, 0, Some(0), false, None),
+            (8, 5_000, Some(5_000), true, None),
         ] {
             let snapshot = snapshot(minute, seen, total, ended);
             watched.note(&snapshot);

@@ -167,6 +167,8 @@ doctor-password-proved = not tested now; a login proved it at { $at }
     .next = espelho doctor --login
 doctor-password-changed = not proved: { $file } was written at { $changed }, after the last login that succeeded ({ $at })
     .next = espelho doctor --login
+doctor-password-refused = refused by the marketplace at the login of { $at }; the token still lives
+    .next = { alarm-credential-refused.next }
 
 doctor-scopes = confirmed within the last minute: { $granted }; only a write would show: { $unseen }
 doctor-scopes-missing = scope_missing: the credential lacks { $missing }

@@ -182,6 +182,8 @@ doctor-password-proved = não testada agora; um login a provou em { $at }
     .next = espelho doctor --login
 doctor-password-changed = não provada: { $file } foi escrito em { $changed }, depois do último login que deu certo ({ $at })
     .next = espelho doctor --login
+doctor-password-refused = recusada pelo marketplace no login de { $at }; o token ainda vale
+    .next = { alarm-credential-refused.next }
 
 doctor-scopes = confirmadas no último minuto: { $granted }; só uma gravação mostraria: { $unseen }
 doctor-scopes-missing = scope_missing: faltam à credencial: { $missing }

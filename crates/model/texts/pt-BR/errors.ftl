@@ -7,7 +7,10 @@ errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
 errors-next-step-of = próximo passo de { $name }: { $step }
 errors-or-give-up = { $step } Para encerrar de vez: { $ignore }
-errors-or-delete = { $step } Para encerrar de vez, apague a linha de { $tables }, ou: { $ignore }
+errors-or-delete = { $step } Para encerrar de vez, apague { $count ->
+        [1] a linha
+       *[other] as linhas
+    } de { $tables }, ou: { $ignore }
 errors-each = cada registro: { $see_all }
 errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }

@@ -58,7 +58,7 @@ pub struct NewDelivery {
     pub body: Vec<u8>,
 }
 
-/// A delivery in the inbox.
+/// A delivery in the inbox: a row of `webhook_inbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Its number in the inbox.
@@ -181,7 +181,7 @@ impl Inbox<'_> {
         rows.iter().map(delivery).collect()
     }
 
-    /// Marks deliveries as handled. Those already marked keep their time.
+    /// Marks deliveries as handled; returns how many were not before. Those already marked keep their time.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -202,7 +202,7 @@ impl Inbox<'_> {
         rows.first().map(|row| row.time("received_at")).transpose()
     }
 
-    /// When the oldest unhandled delivery arrived, of each store that has one.
+    /// When the oldest unhandled delivery arrived, by the key of each store that has one.
     ///
     /// # Errors
     /// When the database does not answer.

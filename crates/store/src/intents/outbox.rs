@@ -5,7 +5,7 @@ use espelho_model::StoreKey;
 use super::kind::IntentKind;
 use crate::{Error, intents::Intents};
 
-/// Each store costs one look into the index on new rows, however many of its rows are new.
+/// A loose index scan over the index on new rows: one look-up for each store, however many of its rows are new.
 macro_rules! wanting {
     ($table:literal) => {
         concat!(

@@ -23,7 +23,7 @@ pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $
 pub(crate) const SENT_LEVELS: &str = "SELECT location_id, CAST(quantity AS TEXT) AS written FROM erp_stock \
     WHERE store = $1 AND sku = $2 AND state IN ('sending', 'done', 'failed') AND octet_length(location_id) <= 800 \
     AND octet_length(CAST(quantity AS TEXT)) <= 800";
-/// Opens a level anew: the revision makes it another intent, which requests sent earlier do not answer.
+/// Opens a level again, as new: the higher revision makes it another intent, which requests sent earlier do not answer.
 pub(crate) const ASK_AGAIN: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, \
     said = NULL, updated_at = $1, revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
     WHERE store = $2 AND sku = $3 AND location_id = $4 AND CAST(quantity AS TEXT) = $5 \
@@ -40,16 +40,16 @@ pub struct SentLevel {
     pub quantity: Option<Decimal>,
 }
 
-/// A desired level, beside the mirrored one.
+/// A row of `erp_stock`: a desired level, beside the mirrored one. Quantities are in the product's `base_unit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockIntent {
     /// The SKU.
     pub sku: Sku,
     /// The location.
     pub location: LocationId,
-    /// The quantity, as the ERP wrote it.
+    /// `erp_stock.quantity`, as the ERP wrote it.
     pub written: String,
-    /// The quantity as a number, if it is one.
+    /// The same as a number, if it is one: physical or available, by the store's `stock_basis`.
     pub quantity: Option<Decimal>,
     /// The state; `None` for an unknown word.
     pub state: Option<PushState>,
@@ -57,22 +57,22 @@ pub struct StockIntent {
     pub updated_at: Option<DateTime<Utc>>,
     /// The product, if the mirror has one with this SKU.
     pub product: Option<ProductId>,
-    /// The unit of sale.
+    /// The mirrored product's `base_unit`, as `un` or `kg`.
     pub base_unit: Option<String>,
-    /// The mirrored physical quantity at the location.
+    /// The mirrored physical `quantity` at the location, if the mirror has the level.
     pub mirrored: Option<Decimal>,
-    /// The quantity that the platform has reserved.
+    /// The mirrored `reserved_quantity`.
     pub reserved: Option<Decimal>,
-    /// The quantity that the platform shows as available.
+    /// The mirrored `available_quantity`.
     pub available: Option<Decimal>,
-    /// The answer that its row already has.
+    /// The `error_code` that its row already has.
     pub code: Option<String>,
     /// The revision: another number is another intent, even with the same value.
     pub revision: i64,
 }
 
 impl Intents<'_> {
-    /// Whether a desired level is unchanged since it was read.
+    /// Whether a desired level is unchanged since it was read, and still open (`new`, `waiting` or `sending`).
     ///
     /// # Errors
     /// When the database does not answer.
@@ -106,7 +106,8 @@ impl Intents<'_> {
 }
 
 impl IntentWriter<'_, '_> {
-    /// Opens a level anew, unless the ERP asks for another quantity by now; returns whether it did.
+    /// Opens a sent or answered level again, as new, unless the ERP asks for another quantity by now. Returns whether
+    /// the row was opened.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -122,7 +123,7 @@ impl IntentWriter<'_, '_> {
     }
 
     /// Answers a level, unless the ERP or a person has changed it since it was read; returns whether it was
-    /// unchanged.
+    /// unchanged. `basis` is the word for `erp_stock.basis`: `physical` or `available`.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -80,34 +80,47 @@ impl EffectState {
 /// An effect before its request.
 #[derive(Clone, Debug)]
 pub struct NewEffect {
-    /// Its subject; no two effects on one key are under way together.
+    /// Its subject, as `stock/SKU/LOCATION` or `order/NUMBER`; no two effects on one key are under way together.
     pub key: String,
-    /// Its kind.
+    /// Its kind, as `stock.set` or `order.status`.
     pub kind: &'static str,
-    /// The command behind it, with the command's fingerprint.
+    /// The number of the command behind it, with the command's fingerprint; `None` for levels and prices.
     pub command: Option<(i64, String)>,
-    /// Method, path and body.
+    /// Method, path and body: `POST /api/products/P1/stock {"location_id":7,"quantity":10}`.
     pub request: String,
-    /// The state before the request, as JSON.
+    /// What tells later whether it happened, as a JSON object with the version `v`: what was asked for, and what was
+    /// there before.
     pub evidence: Option<String>,
 }
 
-/// A recorded effect.
+/// A recorded effect: a row of `effects`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the columns of the table, docs/SCHEMA.md")]
 pub struct Effect {
+    /// Its number; effects are numbered in the order of their planning.
     pub id: i64,
+    /// Its subject: see [`NewEffect::key`].
     pub key: String,
+    /// Its kind, as `stock.set` or `order.status`.
     pub kind: String,
+    /// The number of the command behind it; `None` for levels and prices.
     pub command_id: Option<i64>,
+    /// The fingerprint that the command had when the effect was planned.
     pub fingerprint: Option<String>,
+    /// Method, path and body.
     pub request: String,
+    /// What tells whether it happened, as JSON: see [`NewEffect::evidence`].
     pub evidence: Option<String>,
+    /// Its state.
     pub state: EffectState,
+    /// When it was planned.
     pub planned_at: DateTime<Utc>,
+    /// When it was noted as sent, just before its request; `None` while nothing has left.
     pub sent_at: Option<DateTime<Utc>>,
+    /// A short stable code of the error, or of another reason why it did not happen, if there is one.
     pub code: Option<String>,
+    /// How its result is known; of a doubtful effect a message of the catalogue, as JSON.
     pub note: Option<String>,
+    /// The marketplace's answer, as far as erasures and the policy for people's data let it be kept.
     pub answer: Option<String>,
 }
 
@@ -118,14 +131,14 @@ pub struct Settled {
     pub state: EffectState,
     /// A short stable code of the error, if there was one.
     pub code: Option<String>,
-    /// The proof.
+    /// How the result is known; of a doubtful effect a message of the catalogue, as JSON.
     pub note: Option<String>,
     /// The marketplace's answer.
     pub answer: Option<String>,
 }
 
 impl Journal<'_> {
-    /// Records an effect as planned; durable when this returns.
+    /// Records an effect as planned and returns its number; durable when this returns.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
@@ -152,7 +165,8 @@ impl Journal<'_> {
     /// Records that the request leaves now; durable when this returns.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    /// [`Error::LeaseLost`] when another instance has taken the store, or the effect is no longer planned; when the
+    /// database does not answer.
     pub async fn note_sent(self, lease: &Lease, id: i64) -> Result<(), Error> {
         let mut tx = self.begin_journal(lease).await?;
         let noted =
@@ -163,7 +177,7 @@ impl Journal<'_> {
         tx.commit().await
     }
 
-    /// Records the result of an effect, once.
+    /// Records the result of an effect. One that is settled already stays as it is.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
@@ -213,7 +227,7 @@ impl Journal<'_> {
         rows.iter().map(effect).collect()
     }
 
-    /// All effects of a command, in order.
+    /// All effects of a command with this fingerprint, in the order of their planning.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -228,7 +242,7 @@ impl Journal<'_> {
         rows.iter().map(effect).collect()
     }
 
-    /// The last effects of a command's number, newest first, whatever the command asked for at that time.
+    /// The last 20 effects of a command's number, newest first, whatever the command asked for at that time.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -238,7 +252,7 @@ impl Journal<'_> {
         rows.iter().map(effect).collect()
     }
 
-    /// The effects planned after another effect, in order.
+    /// The effects of a store planned after another effect, in the order of their planning.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -248,7 +262,7 @@ impl Journal<'_> {
         rows.iter().map(effect).collect()
     }
 
-    /// The last effects on a key, newest first.
+    /// The last 200 effects on a key, newest first.
     ///
     /// # Errors
     /// When the database does not answer.

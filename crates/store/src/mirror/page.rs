@@ -1,4 +1,5 @@
-//! The transaction in which a page's rows and its checkpoint move together, under a lease.
+//! The transaction of every write under a lease: a page's rows with its checkpoint, one refreshed row, or answers on
+//! the ERP's rows.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use crate::{
 pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
 
-/// A write under a lease. Only [`PageTx::commit`] keeps it, and a lost lease prevents any write.
+/// A transaction under a lease, of a page or of anything else. [`PageTx::commit`] also appends its changes to the
+/// change feed; without it the transaction is rolled back. A lost lease prevents any write.
 pub struct PageTx<'l> {
     pub(crate) tx: Tx,
     lease: &'l Lease,
@@ -22,13 +24,13 @@ pub struct PageTx<'l> {
     /// The changes to append to the feed.
     pending: Vec<PendingChange>,
     pending_at_mark: usize,
-    /// True if the store has erased orders; `None` until somebody asks.
+    /// True if the store has erased orders or people; `None` until a writer has asked.
     pub(crate) has_erasures: Option<bool>,
     /// True if rows are compared by their columns too, not by their fingerprints alone.
     pub(crate) compares_columns: bool,
 }
 
-/// What the mirror knows about a listed row.
+/// The state of a mirrored row, as it was looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The fingerprint of the row as it was last listed.
@@ -106,7 +108,7 @@ impl PageTx<'_> {
         self.at
     }
 
-    /// Sets a mark that [`PageTx::undo_to_mark`] returns to.
+    /// Sets the savepoint (SQL `SAVEPOINT`) that [`PageTx::undo_to_mark`] returns to.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -115,7 +117,7 @@ impl PageTx<'_> {
         self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
     }
 
-    /// Undoes everything since [`PageTx::mark`]; the transaction stays usable, even after a refused statement.
+    /// Rolls back to the savepoint of [`PageTx::mark`]; the transaction stays usable, even after a refused statement.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -70,28 +70,29 @@ pub(crate) const AGED: &str = "SELECT order_number FROM ( \
     AND p.store = l.store AND p.part = $2 AND p.order_number = l.order_number AND p.read_at < $3 \
     ) AS aged ORDER BY read_at, order_number LIMIT $4";
 
-/// A sub-resource of an order, with a route of its own.
+/// A part of an order with a route of its own, below `/api/v1/sellers/orders/{id}`. The order's own detail counts as
+/// one.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr, strum::EnumString,
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum Subresource {
-    /// The order itself.
+    /// The order itself: the route without a suffix.
     Order,
-    /// Its fiscal documents.
+    /// Its fiscal documents: `fiscal`.
     Invoices,
-    /// Its timeline.
+    /// Its timeline: `events`.
     Events,
-    /// Its payments, splits and commissions.
+    /// Its revenue splits, commissions and applied benefits: `financial`.
     Financial,
-    /// Its shipments with their labels.
+    /// Its shipments with their labels: `shipments`.
     Shipments,
-    /// The tracking of its shipments.
+    /// The tracking of its shipments: `tracking`.
     Tracking,
 }
 
 impl Subresource {
-    /// All sub-resources.
+    /// All sub-resources, with the order itself.
     pub const ALL: [Self; 6] =
         [Self::Order, Self::Invoices, Self::Events, Self::Financial, Self::Shipments, Self::Tracking];
 

@@ -131,7 +131,7 @@ impl<'c> EntityReader<'c> {
     ) -> Result<Refreshed, Cause> {
         let mut whole: Option<Refreshed> = None;
         for step in steps(request) {
-            let read = self.read_some(number, entity, &step).await?;
+            let read = self.read_step(number, entity, &step).await?;
             whole = Some(match whole {
                 None => read,
                 Some(first) => {
@@ -143,7 +143,7 @@ impl<'c> EntityReader<'c> {
         whole.ok_or(Cause::Overtaken)
     }
 
-    async fn read_some(
+    async fn read_step(
         &self,
         number: &OrderNumber,
         entity: &Entity,
@@ -174,8 +174,8 @@ impl<'c> EntityReader<'c> {
         let detail = order.as_ref().map(|fetched| &fetched.detail);
         let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
-        let of_subresources = self.events_of(number, request, &subresources).await?;
-        let (sold, status) = seen_of(order.as_ref().map(|fetched| &fetched.detail));
+        let missed_events = self.events_of(number, request, &subresources).await?;
+        let (sold, status) = products_and_status(order.as_ref().map(|fetched| &fetched.detail));
         let is_settled = order.is_some() && is_settled(changed_at, self.context.clock.now());
         let read = OrderRead { known, order, is_settled, subresources };
         let Written::Row(op) = self.rows.write_order(number, request, read).await? else {
@@ -187,7 +187,7 @@ impl<'c> EntityReader<'c> {
         if request.subresources.contains(&Subresource::Shipments) {
             self.signals.note_shipped();
         }
-        let events = order_events(op, status != before, of_subresources);
+        let events = order_events(op, status != before, missed_events);
         let is_reported_here = events.is_empty() || self.is_reported_here(number, raw).await?;
         Ok(Refreshed { is_shown, op, events, is_reported_here, changed_at })
     }
@@ -289,6 +289,6 @@ impl<'c> EntityReader<'c> {
 }
 
 /// Returns the products and the status of an order that was read.
-fn seen_of(order: Option<&Order>) -> (Vec<ProductId>, Option<String>) {
+fn products_and_status(order: Option<&Order>) -> (Vec<ProductId>, Option<String>) {
     order.map_or_else(Default::default, |order| (products_of(order), order.status.clone()))
 }

@@ -37,11 +37,11 @@ async fn write_all(
 ) -> Result<(), Error> {
     let mut malformed = malformed.to_vec();
     let mut tx = context.store.begin(&context.lease).await?;
-    for (key, fact) in event_only_data {
+    for (key, item) in event_only_data {
         if one_by_one {
             tx.mark().await?;
         }
-        match write(&mut tx, in_its_second(fact)).await {
+        match write(&mut tx, order_within_second(item)).await {
             Err(error) if one_by_one && error.concerns_a_row() => {
                 tx.undo_to_mark().await?;
                 let text = text!("database-unwritable", cause = with_causes(&error));
@@ -54,25 +54,26 @@ async fn write_all(
     tx.commit().await
 }
 
-/// What ended in a second counts as reported this long after what began in it.
-const AFTER: TimeDelta = TimeDelta::microseconds(1);
+/// An end counts as reported this long after a beginning with the same timestamp.
+const END_OFFSET: TimeDelta = TimeDelta::microseconds(1);
 
-/// Orders what was reported of one second: deliveries carry whole seconds, and two of one second arrive in any order.
-fn in_its_second(mut fact: EventOnlyData) -> EventOnlyData {
-    match &mut fact {
+/// Puts an end behind a beginning with the same timestamp: deliveries carry whole seconds, and two of one second arrive
+/// in any order.
+fn order_within_second(mut item: EventOnlyData) -> EventOnlyData {
+    match &mut item {
         EventOnlyData::Occurrence(told) if told.status.as_deref().is_some_and(|status| status != OPEN) => {
-            told.updated_at += AFTER;
+            told.updated_at += END_OFFSET;
         }
         EventOnlyData::Conversation(told) if told.status.as_deref() == Some(CLOSED) => {
-            told.updated_at += AFTER;
+            told.updated_at += END_OFFSET;
         }
         _ => (),
     }
-    fact
+    item
 }
 
-async fn write(tx: &mut PageTx<'_>, fact: EventOnlyData) -> Result<(), Error> {
-    match fact {
+async fn write(tx: &mut PageTx<'_>, item: EventOnlyData) -> Result<(), Error> {
+    match item {
         EventOnlyData::Occurrence(told) => tx.mirror().write_occurrences(vec![told]).await,
         EventOnlyData::Conversation(told) => tx.mirror().write_conversations(vec![told]).await,
         EventOnlyData::Message(told) => tx.mirror().write_messages(vec![told]).await,
@@ -96,7 +97,7 @@ mod tests {
         let time = at().to_rfc3339();
         let body = format!(r#"{{"event":"{event}","data":{data},"timestamp":"{time}"}}"#);
         let delivery = Delivery::parse(body.as_bytes(), FixedOffset::east_opt(0).unwrap()).unwrap();
-        match in_its_second(delivery.event_only_data(at())?) {
+        match order_within_second(delivery.event_only_data(at())?) {
             EventOnlyData::Occurrence(told) => Some(told.updated_at),
             EventOnlyData::Conversation(told) => Some(told.updated_at),
             EventOnlyData::Message(_) | EventOnlyData::Review(..) => None,

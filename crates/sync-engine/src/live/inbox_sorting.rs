@@ -5,7 +5,7 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Delivery as Kept, Failure};
+use espelho_store::{Delivery as StoredDelivery, Failure};
 
 use super::observer::Handled;
 use crate::{
@@ -17,71 +17,76 @@ use crate::{
 /// Deliveries, sorted by what they require.
 #[derive(Default)]
 pub(super) struct Sorted {
+    /// The language of the texts on failures.
     pub(super) locale: Locale,
+    /// What to read again. Its deliveries are handled when that is written, so they are not among `handled`.
     pub(super) reads: Vec<(Entity, RefreshRequest)>,
+    /// Data to write, each item with the key of its delivery ([`key_of`]).
     pub(super) event_only_data: Vec<(String, EventOnlyData)>,
+    /// Deliveries that cannot be used, as rows of `sync_failures`.
     pub(super) malformed: Vec<Failure>,
     /// Deliveries that are handled once event-only data and failures are written.
     pub(super) handled: Vec<(i64, Handled)>,
 }
 
 impl Sorted {
-    /// Adds a delivery, or why it is none; `own` is the identifier of the store, if it is known.
+    /// Adds a delivery, or the reason why its body is none; `own` is the store's identifier at the marketplace
+    /// (`data.store_id`), if it is known.
     pub(super) fn add(
         &mut self,
-        kept: &Kept,
+        stored: &StoredDelivery,
         delivery: Result<Delivery, InvalidDelivery>,
         own: Option<&str>,
     ) {
         match delivery {
-            Ok(delivery) => self.add_valid(kept, &delivery, own),
+            Ok(delivery) => self.add_valid(stored, &delivery, own),
             Err(error) => {
                 let text = text!("run-unreadable-delivery", problem = with_causes(&error));
-                self.note(kept, Handled::Malformed, "unreadable", text);
+                self.note(stored, Handled::Malformed, "unreadable", text);
             }
         }
     }
 
-    fn add_valid(&mut self, kept: &Kept, delivery: &Delivery, own: Option<&str>) {
-        if let (Some(told), Some(own)) = (delivery.store_id.as_deref(), own)
-            && told != own
+    fn add_valid(&mut self, stored: &StoredDelivery, delivery: &Delivery, own: Option<&str>) {
+        if let (Some(named), Some(own)) = (delivery.store_id.as_deref(), own)
+            && named != own
         {
-            let text = text!("run-foreign-store", told = told, own = own);
-            return self.note(kept, Handled::Foreign, "foreign_store", text);
+            let text = text!("run-foreign-store", told = named, own = own);
+            return self.note(stored, Handled::Foreign, "foreign_store", text);
         }
         match route(delivery) {
             Routing::Read(entity, request) => {
-                let reported_at = delivery.timestamp.or(Some(kept.received_at));
-                self.reads.push((entity, RefreshRequest { ids: vec![kept.id], reported_at, ..request }));
+                let reported_at = delivery.timestamp.or(Some(stored.received_at));
+                self.reads.push((entity, RefreshRequest { ids: vec![stored.id], reported_at, ..request }));
             }
-            Routing::EventOnlyData => match delivery.event_only_data(kept.received_at) {
-                Some(fact) => {
-                    self.event_only_data.push((key_of(kept), fact));
-                    self.handled.push((kept.id, Handled::EventOnlyData));
+            Routing::EventOnlyData => match delivery.event_only_data(stored.received_at) {
+                Some(data) => {
+                    self.event_only_data.push((key_of(stored), data));
+                    self.handled.push((stored.id, Handled::EventOnlyData));
                 }
-                None => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
+                None => self.note(stored, Handled::Malformed, "aimless", unaddressed(delivery)),
             },
-            Routing::Nothing => self.handled.push((kept.id, Handled::Test)),
-            Routing::Unknown => self.handled.push((kept.id, Handled::Unknown)),
-            Routing::Unaddressed => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
+            Routing::Nothing => self.handled.push((stored.id, Handled::Test)),
+            Routing::Unknown => self.handled.push((stored.id, Handled::Unknown)),
+            Routing::Unaddressed => self.note(stored, Handled::Malformed, "aimless", unaddressed(delivery)),
         }
     }
 
     /// Adds a delivery that is set aside.
-    pub(super) fn set_aside(&mut self, kept: &Kept, failure: Failure) {
+    pub(super) fn set_aside(&mut self, stored: &StoredDelivery, failure: Failure) {
         self.malformed.push(failure);
-        self.handled.push((kept.id, Handled::Malformed));
+        self.handled.push((stored.id, Handled::Malformed));
     }
 
-    fn note(&mut self, kept: &Kept, what: Handled, code: &str, text: Text) {
-        self.malformed.push(failure(key_of(kept), code.into(), text, self.locale));
-        self.handled.push((kept.id, what));
+    fn note(&mut self, stored: &StoredDelivery, what: Handled, code: &str, text: Text) {
+        self.malformed.push(failure(key_of(stored), code.into(), text, self.locale));
+        self.handled.push((stored.id, what));
     }
 }
 
 /// Returns the key of a failure: equal bodies are one failure, however often they arrive.
-pub(super) fn key_of(kept: &Kept) -> String {
-    kept.digest.chars().take(32).collect()
+pub(super) fn key_of(stored: &StoredDelivery) -> String {
+    stored.digest.chars().take(32).collect()
 }
 
 fn unaddressed(delivery: &Delivery) -> Text {
@@ -95,7 +100,7 @@ mod tests {
 
     /// Sorts one delivery of a store whose identifier is "7".
     fn sorted(body: &str) -> Sorted {
-        let kept = Kept {
+        let stored = StoredDelivery {
             id: 5,
             received_at: DateTime::UNIX_EPOCH,
             event: None,
@@ -103,8 +108,8 @@ mod tests {
             body: body.as_bytes().to_vec(),
         };
         let mut sorted = Sorted::default();
-        let parsed = Delivery::parse(&kept.body, FixedOffset::east_opt(0).unwrap());
-        sorted.add(&kept, parsed, Some("7"));
+        let parsed = Delivery::parse(&stored.body, FixedOffset::east_opt(0).unwrap());
+        sorted.add(&stored, parsed, Some("7"));
         sorted
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use espelho_api_client::webhook::{Delivery, EventOnlyData};
 use espelho_model::{containment::contained, fault, watch};
-use espelho_store::{Delivery as Kept, Failure};
+use espelho_store::{Delivery as StoredDelivery, Failure};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
@@ -26,18 +26,18 @@ use crate::{
     quarantine::Attempt,
 };
 
-/// Deliveries read from the inbox at once.
-const AT_ONCE: i64 = 200;
+/// Deliveries that one read of the inbox returns.
+const PAGE_ROWS: i64 = 200;
 /// One change of an order often causes two or three events: after this wait, one refresh serves them all.
-const GATHER: Duration = Duration::from_millis(250);
+const COALESCE_DELAY: Duration = Duration::from_millis(250);
 /// How often the whole inbox is scanned: PostgreSQL may commit a lower id after a higher one.
-const WHOLE_EVERY: Duration = Duration::from_secs(5);
+const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the whole inbox of a store without a webhook is scanned.
-const WHOLE_SELDOM: Duration = Duration::from_secs(300);
-/// Pause between two attempts to identify the store.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
+const FULL_SCAN_INTERVAL_WITHOUT_WEBHOOK: Duration = Duration::from_secs(300);
+/// The pause between two attempts to read the store's identifier.
+const IDENTIFY_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The way from the inbox to the queue.
+/// Moves a store's deliveries from its inbox into the refresh queue.
 pub(super) struct Ingest<'c> {
     context: &'c StoreContext,
     observer: &'c dyn Observer,
@@ -49,7 +49,7 @@ pub(super) struct Ingest<'c> {
 }
 
 impl<'c> Ingest<'c> {
-    /// Returns the way of a store's deliveries; `watch` hears of each of them.
+    /// Returns the ingest of a store's deliveries; it reports each of them to `watch`.
     pub(super) fn new(
         context: &'c StoreContext,
         observer: &'c dyn Observer,
@@ -63,7 +63,8 @@ impl<'c> Ingest<'c> {
     /// Ingests deliveries until the work stops.
     pub(super) async fn run(&mut self, inbox: &Notify) -> Result<(), Error> {
         // A store without a webhook has at most the deliveries from when it had one.
-        let every = if self.watch.receives() { WHOLE_EVERY } else { WHOLE_SELDOM };
+        let every =
+            if self.watch.receives() { FULL_SCAN_INTERVAL } else { FULL_SCAN_INTERVAL_WITHOUT_WEBHOOK };
         if self.watch.receives() {
             self.boxed_identify_store().await?;
         }
@@ -75,7 +76,7 @@ impl<'c> Ingest<'c> {
                 whole = true;
                 continue;
             }
-            match self.boxed_take_in(whole).await {
+            match self.boxed_ingest_inbox(whole).await {
                 Ok(()) => (),
                 Err(problem) if problem.ends_all() => return Err(problem),
                 Err(problem) => {
@@ -86,7 +87,7 @@ impl<'c> Ingest<'c> {
             tokio::select! {
                 () = inbox.notified() => {
                     whole = false;
-                    self.context.clock.sleep(GATHER).await;
+                    self.context.clock.sleep(COALESCE_DELAY).await;
                 }
                 () = self.context.clock.sleep(every) => whole = true,
                 () = self.context.stop.cancelled() => (),
@@ -100,8 +101,8 @@ impl<'c> Ingest<'c> {
         Box::pin(self.identify_store())
     }
 
-    fn boxed_take_in(&mut self, whole: bool) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(self.take_in(whole))
+    fn boxed_ingest_inbox(&mut self, whole: bool) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.ingest_inbox(whole))
     }
 
     /// Reads the store's identifier: a delivery may be meant for another store.
@@ -113,7 +114,7 @@ impl<'c> Ingest<'c> {
                 Err(_) if self.identity.is_settled() => return Ok(()),
                 // If it cannot be read yet, nothing else can be read either: the deliveries may wait.
                 Err(_) => tokio::select! {
-                    () = self.context.clock.sleep(ASK_AGAIN) => (),
+                    () = self.context.clock.sleep(IDENTIFY_RETRY_INTERVAL) => (),
                     () = self.context.stop.cancelled() => (),
                 },
             }
@@ -122,24 +123,24 @@ impl<'c> Ingest<'c> {
     }
 
     /// Ingests the inbox: all of it, or what arrived after the last scan.
-    async fn take_in(&mut self, whole: bool) -> Result<(), Error> {
+    async fn ingest_inbox(&mut self, whole: bool) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut after = if whole { 0 } else { self.position };
         while self.queue.takes_deliveries() && !self.is_stopping() {
-            let kept = store.inbox().unhandled(key, after, AT_ONCE).await?;
+            let kept = store.inbox().unhandled(key, after, PAGE_ROWS).await?;
             let Some(last) = kept.last() else { break };
             after = last.id;
             let read = kept.len();
             self.process(kept).await?;
             self.position = self.position.max(after);
-            if (read as i64) < AT_ONCE {
+            if (read as i64) < PAGE_ROWS {
                 break;
             }
         }
         Ok(())
     }
 
-    async fn process(&self, kept: Vec<Kept>) -> Result<(), Error> {
+    async fn process(&self, kept: Vec<StoredDelivery>) -> Result<(), Error> {
         let own = self.identity.id();
         let naive = self.context.client.naive_offset();
         let mut sorted = Sorted { locale: self.context.locale, ..Sorted::default() };
@@ -170,7 +171,7 @@ impl<'c> Ingest<'c> {
     /// Sorts a delivery; one that panics is sorted once more, and then set aside.
     async fn sort_contained(
         &self,
-        kept: &Kept,
+        kept: &StoredDelivery,
         sorted: &mut Sorted,
         sorting: impl Fn(&mut Sorted) + Copy + Send,
     ) {

@@ -7,14 +7,14 @@
 //!
 //! | component | does |
 //! |---|---|
-//! | `refresh_queue` | what is to be refreshed, and who waits for it: `queue`, `batches`, `refresh_request` |
-//! | `ingest` | the inbox into the queue: `inbox_sorting`, `event_routing`, `event_only_data` |
+//! | `refresh_queue` | what is to be refreshed, and who waits: `plan::{refresh_queue, batches, refresh_request}` |
+//! | `ingest` | the inbox into the queue: `inbox_sorting`, `plan::event_routing`, `event_only_data` |
 //! | `worker_pool`, `refresher` | the queue into the mirror: `entity_reader` reads, `row_writer` writes |
-//! | `sweeps` | what no delivery reported; `schedule` decides when, `sweep_record` keeps how they ended |
+//! | `sweeps` | what no delivery reported; `plan::schedule` decides when, `sweep_record` keeps how they ended |
 //! | `webhook_watch` | whether deliveries arrive |
 //! | `reconciler`, `daily_audit` | complete reconciliations, admin requests, samples |
 //! | `label_keeper` | label files |
-//! | `outbox` | the ERP's intents |
+//! | `outbox` | the ERP's intents, by `push` |
 //! | `inquiries`, `probe` | questions of people; whether the marketplace answers again |
 
 mod catch_up;

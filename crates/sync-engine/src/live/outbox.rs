@@ -19,7 +19,7 @@ use crate::{
 /// The code of a problem with the database.
 const DATABASE: &str = "database";
 /// Pause before the outbox is read again after a database error.
-const AFTER_REFUSAL: Duration = Duration::from_secs(5);
+const DATABASE_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What executes the ERP's intents of a store.
 pub(super) struct Outbox<'c> {
@@ -81,7 +81,7 @@ impl<'c> Outbox<'c> {
                 Err(problem) if problem.problem().code == DATABASE => {
                     tracing::warn!(store = %self.context.key, error = problem.problem().error, "the outbox cannot be read; will retry");
                     pusher = Pusher::new(self.context, self.options, &self.listener);
-                    self.pause(AFTER_REFUSAL).await;
+                    self.pause(DATABASE_RETRY_INTERVAL).await;
                     continue;
                 }
                 ended => ended?,

@@ -1,7 +1,6 @@
-//! Assembles the components of a store and runs them side by side in one task: one ingests the inbox, four workers
-//! refresh what deliveries hint at, four what sweeps have found, one sweeps, one reconciles, one keeps the label files,
-//! one executes the ERP's intents, one answers questions. When any of them ends, all end, so that none is missing
-//! unnoticed.
+//! Assembles the components of a store (the table in `live`) and runs them side by side in one task: futures, not tasks
+//! of their own. A worker pool is one of these futures, and holds those of its workers. When any component ends, all
+//! end, so that none is missing unnoticed.
 
 use espelho_model::watch;
 use futures_util::future::{BoxFuture, join3, join5};

@@ -11,12 +11,12 @@ use super::{
     refresh_request::{Entity, Expected, RefreshRequest, Urgency},
 };
 
-/// What a delivery requires.
+/// What a delivery requires of the store's task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// A refresh of an entity.
     Read(Entity, RefreshRequest),
-    /// Its data must be kept: no route returns it.
+    /// Its data must be kept: the API document shows no route that returns it.
     EventOnlyData,
     /// Nothing: it is the test of the webhook.
     Nothing,
@@ -41,11 +41,11 @@ pub fn route(delivery: &Delivery) -> Routing {
             }
             None => Routing::Unaddressed,
         },
-        Some(EventGroup::Orders | EventGroup::Logistics) | None => asked_of_order(delivery),
+        Some(EventGroup::Orders | EventGroup::Logistics) | None => route_to_order(delivery),
     }
 }
 
-fn asked_of_order(delivery: &Delivery) -> Routing {
+fn route_to_order(delivery: &Delivery) -> Routing {
     let Some(number) = delivery.order_number() else {
         return if delivery.event.group().is_some() { Routing::Unaddressed } else { Routing::Unknown };
     };

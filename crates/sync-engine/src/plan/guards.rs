@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-/// The limits beyond which something is held.
+/// The limits beyond which an intent is held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guards {
     /// A price that falls by more per cent than this.
@@ -53,7 +53,7 @@ impl Guards {
         if after < self.price_floor {
             return Some(PriceHeld::BelowFloor(self.price_floor));
         }
-        // A division by zero is none, too.
+        // Without an earlier price, or with one of zero (`checked_div` gives `None`), there is no percentage to hold.
         let before = before.filter(Decimal::is_sign_positive)?;
         let per_cent = (after - before).checked_mul(Decimal::ONE_HUNDRED)?.checked_div(before)?;
         let jumps = per_cent < -self.price_max_fall_percent || per_cent > self.price_max_rise_percent;

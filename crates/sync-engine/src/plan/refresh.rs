@@ -118,7 +118,7 @@ pub fn subresource_events(
     read.iter().filter(is_old_and_changed).filter_map(event).collect()
 }
 
-/// The stock and the price of a product.
+/// `quantity` (physical, over all locations) and `price` (base price in BRL) of a product, as far as they are known.
 pub type Levels = (Option<Decimal>, Option<Decimal>);
 
 /// Returns the events that should have reported a change of a product. No event reports reserved stock, nor a changed

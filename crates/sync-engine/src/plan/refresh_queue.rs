@@ -15,10 +15,10 @@ use std::{
 use super::refresh_request::{Entity, RefreshRequest, Urgency};
 
 /// When an entity is read again while it does not show the expected state, counted from the first request.
-const AGAIN: [Duration; 4] =
+const REREAD_AFTER: [Duration; 4] =
     [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
-/// Least time between two refreshes of one entity.
-const REST: Duration = Duration::from_secs(1);
+/// The least time between two refreshes of one entity, and the first backoff.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest wait after transient errors: after an outage nothing waits longer.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(20);
 /// So many products are read again at a time. Further ones are read once, and left to the rotation.
@@ -30,7 +30,7 @@ pub(crate) const BUSY: usize = 50;
 #[derive(Debug, Default)]
 pub struct Queue {
     entries: HashMap<Entity, Entry>,
-    /// Entities that wait and are not being read, by lane; the number orders entries of the same time.
+    /// Entities that wait and are not being read, by priority; the number orders entries of the same time.
     due: [BTreeSet<(Duration, u64, Entity)>; 4],
     /// Recently read entities, with the time from which each may be read again.
     resting: VecDeque<(Duration, Entity)>,
@@ -62,12 +62,12 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn lane(&self, entity: &Entity) -> Lane {
+    fn priority(&self, entity: &Entity) -> Priority {
         match self.request.urgency {
-            Urgency::Hinted if self.round > 0 && matches!(entity, Entity::Product(_)) => Lane::Awaited,
-            Urgency::Hinted => Lane::Hinted,
-            Urgency::Found => Lane::Found,
-            Urgency::Swept => Lane::Swept,
+            Urgency::Hinted if self.round > 0 && matches!(entity, Entity::Product(_)) => Priority::Awaited,
+            Urgency::Hinted => Priority::Hinted,
+            Urgency::Found => Priority::Found,
+            Urgency::Swept => Priority::Swept,
         }
     }
 
@@ -80,9 +80,10 @@ impl Waiting {
     }
 }
 
-/// The queues of the worker pools, the most urgent first.
+/// The order in which workers take entities, the most urgent first. It is no lane of the request budget: that is
+/// `live::lanes`.
 #[derive(Clone, Copy, Debug)]
-enum Lane {
+enum Priority {
     Hinted,
     /// A product that did not show the expected state.
     Awaited,
@@ -90,12 +91,12 @@ enum Lane {
     Swept,
 }
 
-/// Returns the lanes that a worker pool serves, the most urgent first.
-fn pool(urgency: Urgency) -> &'static [Lane] {
+/// Returns the priorities that a worker pool serves, the most urgent first.
+fn pool(urgency: Urgency) -> &'static [Priority] {
     match urgency {
-        Urgency::Hinted => &[Lane::Hinted, Lane::Awaited],
-        Urgency::Found => &[Lane::Found],
-        Urgency::Swept => &[Lane::Found, Lane::Swept],
+        Urgency::Hinted => &[Priority::Hinted, Priority::Awaited],
+        Urgency::Found => &[Priority::Found],
+        Urgency::Swept => &[Priority::Found, Priority::Swept],
     }
 }
 
@@ -145,19 +146,19 @@ impl Queue {
     /// Returns the next work of a worker pool, if any is due.
     pub fn take(&mut self, now: Duration, urgency: Urgency) -> Option<Work> {
         self.forget_rested(now);
-        let first = pool(urgency).iter().find_map(|lane| {
-            let due = &mut self.due[*lane as usize];
+        let first = pool(urgency).iter().find_map(|priority| {
+            let due = &mut self.due[*priority as usize];
             due.first().is_some_and(|(due, ..)| *due <= now).then(|| due.pop_first())?
         })?;
         let (_, _, entity) = first;
         let entry = self.entries.get_mut(&entity)?;
         let taken = entry.waiting.take()?;
-        entry.rested = now + REST;
+        entry.rested = now + MIN_INTERVAL;
         let work = Work {
             entity: entity.clone(),
             request: taken.request.clone(),
             round: taken.round,
-            is_last: taken.round >= AGAIN.len(),
+            is_last: taken.round >= REREAD_AFTER.len(),
         };
         entry.busy = Some(taken);
         self.busy += 1;
@@ -171,20 +172,20 @@ impl Queue {
         self.busy -= 1;
         let newer = entry.waiting.take();
         let rested = entry.rested;
-        let is_crowded = self.due[Lane::Awaited as usize].len() >= MOST_AWAITED;
+        let is_crowded = self.due[Priority::Awaited as usize].len() >= MOST_AWAITED;
         let is_one_too_many = is_crowded && taken.round == 0 && matches!(entity, Entity::Product(_));
         let mut waited_enough = Vec::new();
         match ended {
-            Ended::NotYet if taken.round < AGAIN.len() && !is_one_too_many => {
-                taken.due = (taken.begun + AGAIN[taken.round]).max(now);
+            Ended::NotYet if taken.round < REREAD_AFTER.len() && !is_one_too_many => {
+                taken.due = (taken.begun + REREAD_AFTER[taken.round]).max(now);
                 taken.round += 1;
-                if taken.round == AGAIN.len() {
+                if taken.round == REREAD_AFTER.len() {
                     waited_enough = std::mem::take(&mut taken.request.ids);
                 }
             }
             Ended::Again => taken.due = now,
             Ended::Failed { after } => {
-                let backoff = REST.saturating_mul(1 << taken.failures.min(6)).min(LONGEST_BACKOFF);
+                let backoff = MIN_INTERVAL.saturating_mul(1 << taken.failures.min(6)).min(LONGEST_BACKOFF);
                 taken.failures += 1;
                 taken.due = now + after.unwrap_or_default().max(backoff);
             }
@@ -211,7 +212,11 @@ impl Queue {
 
     /// Returns when the next entity of a worker pool is due.
     pub fn next_due(&self, urgency: Urgency) -> Option<Duration> {
-        pool(urgency).iter().filter_map(|lane| self.due[*lane as usize].first()).map(|(due, ..)| *due).min()
+        pool(urgency)
+            .iter()
+            .filter_map(|priority| self.due[*priority as usize].first())
+            .map(|(due, ..)| *due)
+            .min()
     }
 
     /// Whether a delivery reported an entity that a sweep is refreshing: that refresh must give way.
@@ -244,7 +249,9 @@ impl Queue {
     /// so that the queue does not grow in an outage. Readings that are due after a minute or more keep nothing waiting.
     pub fn has_soon(&self, now: Duration, urgency: Urgency, many: usize) -> bool {
         let until = now + LONGEST_BACKOFF;
-        let soon = |lane: &Lane| self.due[*lane as usize].iter().take_while(move |(due, ..)| *due <= until);
+        let soon = |priority: &Priority| {
+            self.due[*priority as usize].iter().take_while(move |(due, ..)| *due <= until)
+        };
         pool(urgency).iter().flat_map(soon).take(many).count() >= many
     }
 
@@ -263,7 +270,7 @@ impl Queue {
                 new
             }
             Some(old) => {
-                self.due[old.lane(&entity) as usize].remove(&(old.due, old.sequence, entity.clone()));
+                self.due[old.priority(&entity) as usize].remove(&(old.due, old.sequence, entity.clone()));
                 // The later request restarts the waits for the expected state.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
                 let (due, sequence) = (old.due.min(new.due), old.sequence);
@@ -280,8 +287,8 @@ impl Queue {
         };
         waiting.due = waiting.due.max(entry.rested);
         if entry.busy.is_none() {
-            let lane = waiting.lane(&entity);
-            self.due[lane as usize].insert((waiting.due, waiting.sequence, entity));
+            let priority = waiting.priority(&entity);
+            self.due[priority as usize].insert((waiting.due, waiting.sequence, entity));
         }
         entry.waiting = Some(waiting);
     }

@@ -37,6 +37,8 @@ pub struct Dispatched {
     pub certain: Vec<Decimal>,
     /// Quantities that may have left in between, order by order: too close to the readings to tell.
     pub possible: Vec<Decimal>,
+    /// True if an order that may have dispatched some is listed and denied: nobody knows what left with it.
+    pub is_incomplete: bool,
 }
 
 /// Beyond this many sums the result is unclear.
@@ -58,12 +60,12 @@ impl Dispatched {
 
     /// Returns the same quantities, each of them as one that may have left.
     pub fn all_possible(self) -> Self {
-        Self { certain: Vec::new(), possible: [self.certain, self.possible].concat() }
+        Self { certain: Vec::new(), possible: [self.certain, self.possible].concat(), ..self }
     }
 
     /// Says whether nothing left in between, for all that is known.
     pub fn is_nothing(&self) -> bool {
-        self.certain.is_empty() && self.possible.is_empty()
+        self.certain.is_empty() && self.possible.is_empty() && !self.is_incomplete
     }
 
     /// Says whether this quantity may have left in between.
@@ -102,7 +104,7 @@ mod tests {
         let mut possible: Vec<Decimal> =
             [1, 1, 1, 1, 5, 5, 5, 5, 25, 25, 25, 25, 125, 250, 500, 1_000].map(whole).into();
         let may_be = |possible: &[Decimal], quantity| {
-            Dispatched { certain: Vec::new(), possible: possible.to_vec() }.may_be(whole(quantity))
+            Dispatched { possible: possible.to_vec(), ..Dispatched::default() }.may_be(whole(quantity))
         };
         assert!(may_be(&possible, 0) && may_be(&possible, 1_999) && !may_be(&possible, 2_000));
         possible.push(whole(2_000));
@@ -116,7 +118,7 @@ mod tests {
             before in 0i64..1_000, delta in (-50i64..=50).prop_filter("moves", |d| *d != 0), dispatched in 0i64..100, happened: bool,
         ) {
             let after = before - dispatched + if happened { delta } else { 0 };
-            let sold = Dispatched { certain: vec![whole(dispatched)], possible: Vec::new() };
+            let sold = Dispatched { certain: vec![whole(dispatched)], ..Dispatched::default() };
             let around = Readings { before: whole(before), after: whole(after), sold };
             prop_assert_eq!(moved(whole(delta), &around), if happened { Moved::Yes } else { Moved::No });
         }
@@ -135,7 +137,7 @@ mod tests {
 
     fn told(before: i64, after: i64, possible: &[i64], delta: i64) -> Moved {
         let sold =
-            Dispatched { certain: Vec::new(), possible: possible.iter().copied().map(whole).collect() };
+            Dispatched { possible: possible.iter().copied().map(whole).collect(), ..Dispatched::default() };
         moved(whole(delta), &Readings { before: whole(before), after: whole(after), sold })
     }
 

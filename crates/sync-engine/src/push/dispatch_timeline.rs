@@ -18,6 +18,7 @@ use crate::{
         },
         stock_balance::Dispatched,
     },
+    push::refused::refused,
 };
 
 /// The most orders that are read as evidence.
@@ -109,7 +110,8 @@ impl<'c> DispatchTimeline<'c> {
         Ok(skus.is_empty() || skus.iter().any(|own| own == sku.as_str()))
     }
 
-    /// Returns how much of a SKU was dispatched since the window began; `None` when too many orders may be involved.
+    /// Returns how much of a SKU was dispatched since the window began; `None` when too many orders may be involved. It is
+    /// incomplete where the marketplace lists an order and denies it.
     pub(super) async fn sold_since(
         &self,
         sku: &Sku,
@@ -127,8 +129,13 @@ impl<'c> DispatchTimeline<'c> {
         let mut sold = Dispatched::default();
         for number in orders {
             let of = (sku, product.as_ref());
-            let Some((quantity, placed)) = self.dispatch_of(&number, of, window).await? else { continue };
-            add(&mut sold, quantity, placed);
+            match self.dispatch_of(&number, of, window).await {
+                Ok(Some((quantity, placed))) => add(&mut sold, quantity, placed),
+                Ok(None) => (),
+                // A parent store lists the orders of its substores and may be denied them, day after day.
+                Err(Error::Api(error)) => sold.is_incomplete = refused(error).map(|_| true)?,
+                Err(cause) => return Err(cause),
+            }
         }
         Ok(Some(sold))
     }

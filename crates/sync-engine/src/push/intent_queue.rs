@@ -50,6 +50,7 @@ const HELD_PAUSE: Duration = Duration::from_secs(2);
 /// The marketplace counts as down when it has answered nothing at all for this long.
 const OUTAGE: Duration = Duration::from_secs(20);
 
+/// A worker: the run of one job.
 type Worker<'s> = BoxFuture<'s, Result<(), Error>>;
 
 /// What the last scan found about open work that is not under way.
@@ -74,7 +75,8 @@ pub(crate) struct IntentQueue<'c> {
     logged: Mutex<Option<(String, Duration)>>,
 }
 
-/// What the jobs are carried out with.
+/// The components that carry out the jobs, one for each kind of work. They are shared by the [`WORKERS`] futures
+/// ([`Worker`]) that run jobs side by side.
 pub(crate) struct Workers<'c> {
     pub(crate) journal: Arc<Journal<'c>>,
     pub(crate) answers: Arc<RowAnswers<'c>>,

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde_json::json;
 
 use crate::support::{
-    Decision, Goods, Kind, Rig, Setup, cut_after, cut_before, live::Outside, on_both_databases,
+    Decision, Goods, Kind, Rig, Setup, cut_after, cut_before, live::Outside, on_both_databases, refused_with,
 };
 
 on_both_databases![
@@ -86,6 +86,21 @@ async fn a_level_that_the_mirror_shows_is_not_raised_once_the_erp_has_asked_for_
     rig.shown(STATES, |states| states == ["sending"]).await;
     dispatch_that_waits(&mut rig, &goods).await;
     rig.shown(STATES, |states| states == ["failed"]).await;
+    assert_eq!((rig.stock_of(&goods).await, rig.writes("/stock").len()), (goods.quantity - 1, 0));
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_level_that_the_mirror_shows_does_not_wait_for_an_order_that_the_marketplace_lists_and_denies() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await.swap_remove(0);
+    rig.pass(Duration::from_secs(60)).await;
+    let number = rig.sell("standard", &goods.sku);
+    rig.fault(&format!("/orders/{number}"), None, refused_with(404, "NOT_FOUND"));
+    assert!(rig.control().products().set_stock(&rig.key(), &goods.id, goods.quantity - 1));
+    rig.set_stock(&goods, &goods.quantity.to_string()).await;
+    rig.shown(STATES, |states| states == ["failed"]).await;
+    assert_eq!(rig.ask("SELECT error_code FROM erp_stock").await, ["stock_conflict"]);
     assert_eq!((rig.stock_of(&goods).await, rig.writes("/stock").len()), (goods.quantity - 1, 0));
     rig.stop().await;
 }

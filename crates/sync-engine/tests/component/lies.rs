@@ -398,6 +398,20 @@ async fn a_sent_level_whose_quantity_is_never_told_is_left_to_a_person_after_a_m
 }
 
 #[tokio::test]
+async fn a_level_that_the_mirror_shows_is_sent_where_its_quantity_is_told_no_more() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await.swap_remove(0);
+    rig.pass(Duration::from_secs(60)).await;
+    rig.lie(PRODUCT, QUANTITIES, Some(Value::Null), &goods.id);
+    rig.set_stock(&goods, &goods.quantity.to_string()).await;
+    rig.until("it was sent", async || rig.writes("/stock").len() == 1).await;
+    rig.control().faults().clear();
+    rig.shown(LEVELS, |states| states == ["done"]).await;
+    assert_eq!((rig.stock_of(&goods).await, rig.writes("/stock").len()), (goods.quantity, 1));
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn a_level_whose_answer_is_lost_and_whose_quantity_is_never_told_is_not_sent_again() {
     let mut rig = Rig::on(Kind::Sqlite).await;
     let goods = rig.goods().await.swap_remove(0);

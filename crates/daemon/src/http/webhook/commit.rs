@@ -21,10 +21,11 @@ const MOST_AT_ONCE: usize = 500;
 /// The maximum bytes of bodies in one commit, so that a few large ones do not keep hundreds waiting.
 const MOST_BYTES_AT_ONCE: usize = 2 << 20;
 /// The number of remembered digests.
-const REMEMBERED: usize = 8_192;
-/// So many deliveries with the same bytes are stored within [`SPAN`]. Whoever replays one without end fills no disk.
-const MOST_OF_ONE: u32 = 10;
-const SPAN: TimeDelta = TimeDelta::minutes(1);
+const MAX_DIGESTS: usize = 8_192;
+/// At most this many deliveries with the same bytes are stored within [`COPIES_WINDOW`], so that endless replays of one
+/// fill no disk.
+const MAX_COPIES: u32 = 10;
+const COPIES_WINDOW: TimeDelta = TimeDelta::minutes(1);
 
 /// The queue in which deliveries wait for their commit.
 #[derive(Clone)]
@@ -60,12 +61,12 @@ struct Waiting {
 #[derive(Default)]
 pub(super) struct Bytes(Option<OwnedSemaphorePermit>);
 
-/// A delivery is durable.
+/// A delivery is acknowledged: its row is durable, or that of an equal one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     New,
     /// The same bytes came recently. It may be a genuine repetition, so it is stored once more, except within one
-    /// commit, and beyond [`MOST_OF_ONE`].
+    /// commit, and beyond [`MAX_COPIES`].
     Duplicate,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn queue(
     let (waiting, arriving) = mpsc::channel(most);
     let bytes = Arc::new(Semaphore::new(most_bytes));
     let refused = Refused::default();
-    let lately = Lately::default();
+    let lately = RecentDigests::default();
     let writer = Writer { store, wakers, lately, failing: false, refused: refused.clone() };
     (Queue { waiting, bytes, refused }, writer.run(arriving))
 }
@@ -118,7 +119,7 @@ impl Queue {
 struct Writer {
     store: Store,
     wakers: Arc<WakerRegistry>,
-    lately: Lately,
+    lately: RecentDigests,
     failing: bool,
     refused: Refused,
 }
@@ -212,34 +213,34 @@ fn first_of(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     waiting.drain(..count).collect()
 }
 
-/// The digests of the latest deliveries.
+/// The digests of the latest deliveries, with how many of each are stored.
 #[derive(Default)]
-struct Lately {
+struct RecentDigests {
     known: HashMap<String, Stored>,
     order: VecDeque<String>,
 }
 
-/// The deliveries of one digest since a time.
+/// The number of stored deliveries with one digest since a time.
 struct Stored {
     since: DateTime<Utc>,
     count: u32,
 }
 
 impl Stored {
-    /// Returns whether the span is over; it is when the clock was put back, too.
+    /// Returns whether [`COPIES_WINDOW`] is over; it is when the clock was put back, too.
     fn is_over(&self, at: DateTime<Utc>) -> bool {
-        !(self.since..self.since + SPAN).contains(&at)
+        !(self.since..self.since + COPIES_WINDOW).contains(&at)
     }
 }
 
-impl Lately {
+impl RecentDigests {
     fn knows(&self, digest: &str) -> bool {
         self.known.contains_key(digest)
     }
 
     /// Returns whether one more delivery with this digest is stored.
     fn takes(&self, digest: &str, at: DateTime<Utc>) -> bool {
-        self.known.get(digest).is_none_or(|stored| stored.count < MOST_OF_ONE || stored.is_over(at))
+        self.known.get(digest).is_none_or(|stored| stored.count < MAX_COPIES || stored.is_over(at))
     }
 
     fn remember(&mut self, digest: String, at: DateTime<Utc>) {
@@ -252,7 +253,7 @@ impl Lately {
         }
         self.known.insert(digest.clone(), Stored { since: at, count: 1 });
         self.order.push_back(digest);
-        if self.order.len() > REMEMBERED
+        if self.order.len() > MAX_DIGESTS
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);
@@ -322,14 +323,20 @@ mod tests {
         for _ in 0..50 {
             replay(0).await;
         }
-        assert_eq!(world.inbox().await.len(), MOST_OF_ONE as usize);
+        assert_eq!(world.inbox().await.len(), MAX_COPIES as usize);
         replay(61).await;
-        assert_eq!(world.inbox().await.len(), MOST_OF_ONE as usize + 1, "a minute later it is news again");
+        assert_eq!(world.inbox().await.len(), MAX_COPIES as usize + 1, "a minute later it is news again");
     }
 
     fn writer_of(world: &World, wakers: Arc<WakerRegistry>) -> Writer {
         let store = world.store.clone();
-        Writer { store, wakers, lately: Lately::default(), failing: false, refused: Refused::default() }
+        Writer {
+            store,
+            wakers,
+            lately: RecentDigests::default(),
+            failing: false,
+            refused: Refused::default(),
+        }
     }
 
     // withstands: F046
@@ -431,9 +438,9 @@ mod tests {
 
     #[test]
     fn only_the_last_digests_are_remembered() {
-        let mut lately = Lately::default();
-        (0..=REMEMBERED).for_each(|n| lately.remember(n.to_string(), DateTime::UNIX_EPOCH));
-        assert!(!lately.knows("0") && lately.knows("1") && lately.knows(&REMEMBERED.to_string()));
-        assert_eq!(lately.known.len(), REMEMBERED);
+        let mut lately = RecentDigests::default();
+        (0..=MAX_DIGESTS).for_each(|n| lately.remember(n.to_string(), DateTime::UNIX_EPOCH));
+        assert!(!lately.knows("0") && lately.knows("1") && lately.knows(&MAX_DIGESTS.to_string()));
+        assert_eq!(lately.known.len(), MAX_DIGESTS);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Receiver {
     pub queue: Queue,
     pub health: Arc<Health>,
     pub clock: Arc<dyn Clock>,
-    /// Deliveries to addresses that no store has.
+    /// Limits the warnings about signed requests to addresses that no store has.
     pub misled: Warning,
 }
 
@@ -62,7 +62,7 @@ fn is_encoded(headers: &HeaderMap) -> bool {
 }
 
 impl Receiver {
-    /// Answers one request within its remaining time.
+    /// Answers one request within its remaining time: 200 once its delivery is durable, else the status of its refusal.
     pub(super) async fn answer<B>(&self, request: Request<B>, connection: &Connection) -> Answer
     where
         B: Body<Data = Chunk> + Unpin,
@@ -219,5 +219,5 @@ fn refused(refusal: Refusal) -> Answer {
     answer
 }
 
-/// The kind of body that the listener passes on.
+/// A request as the listener passes it on, its body not yet read.
 pub(super) type Arriving = Request<Incoming>;

@@ -42,7 +42,7 @@ pub(crate) use tls::{Tls, TlsFiles};
 pub(crate) use wakers::{StoreWakers, WakerRegistry};
 
 /// How often the age of the inbox is measured.
-const MEASURE: Duration = Duration::from_secs(10);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The receiver's limits: what it takes at most, and how long it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +207,6 @@ async fn measure_all(
                 Err(error) => tracing::debug!(store = %key, %error, "cannot read the inbox's age"),
             }
         }
-        tokio::select! { () = clock.sleep(MEASURE) => {}, () = stop.cancelled() => return }
+        tokio::select! { () = clock.sleep(MEASURE_INTERVAL) => {}, () = stop.cancelled() => return }
     }
 }

@@ -74,7 +74,7 @@ impl<'c> ChangedRows<'c> {
         let known = store.mirror().known(key, resource, keys()).await?;
         self.denials.clear_listed(resource, keys()).await?;
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
-        changed.retain(|row| !self.context.being_read.has(resource, row));
+        changed.retain(|row| !self.context.being_read.has(resource, &row.key, row.hash));
         let (mut denied, mut unbelieved) = (Vec::new(), Vec::new());
         if !changed.is_empty() {
             // Rows that failed lately are left to the complete reconciliation, except orders that were denied or not

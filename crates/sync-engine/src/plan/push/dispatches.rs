@@ -262,6 +262,6 @@ mod tests {
         for (quantity, placed) in [(1, Before), (2, Between), (4, Perhaps)] {
             add(&mut sold, Decimal::from(quantity), placed);
         }
-        assert_eq!(sold, Dispatched { certain: vec![Decimal::from(2)], possible: vec![Decimal::from(4)] });
+        assert_eq!((sold.certain, sold.possible), (vec![Decimal::from(2)], vec![Decimal::from(4)]));
     }
 }

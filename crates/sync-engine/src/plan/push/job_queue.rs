@@ -106,7 +106,7 @@ pub enum Found {
 /// The queue. All times are those of the monotonic clock.
 #[derive(Debug)]
 pub struct JobQueue<W> {
-    shelves: [Shelf<W>; 4],
+    sources: [SourceJobs<W>; 4],
     /// Until when the last turn is valid.
     valid_until: Duration,
     /// The last turn found a job, or answered rows without one.
@@ -123,7 +123,7 @@ pub struct JobQueue<W> {
 
 /// The jobs of one source.
 #[derive(Debug)]
-struct Shelf<W> {
+struct SourceJobs<W> {
     /// Jobs of the walk under way, the most urgent first.
     due: VecDeque<Job<W>>,
     /// Jobs of the walk before that this one has not found again yet, the most urgent first.
@@ -150,7 +150,7 @@ fn number(text: &str) -> Number {
 impl<W> Default for JobQueue<W> {
     fn default() -> Self {
         Self {
-            shelves: std::array::from_fn(|_| Shelf::default()),
+            sources: std::array::from_fn(|_| SourceJobs::default()),
             valid_until: Duration::ZERO,
             has_found: false,
             has_answered: false,
@@ -161,7 +161,7 @@ impl<W> Default for JobQueue<W> {
     }
 }
 
-impl<W> Default for Shelf<W> {
+impl<W> Default for SourceJobs<W> {
     fn default() -> Self {
         Self {
             due: VecDeque::new(),
@@ -175,7 +175,7 @@ impl<W> Default for Shelf<W> {
     }
 }
 
-impl<W> Shelf<W> {
+impl<W> SourceJobs<W> {
     fn begin_walk(&mut self) {
         let earlier = std::mem::take(&mut self.due);
         *self = Self { earlier, is_at_end: false, ..Self::default() };
@@ -223,8 +223,8 @@ impl<W> Shelf<W> {
 }
 
 impl<W> JobQueue<W> {
-    fn shelf(&mut self, source: Source) -> &mut Shelf<W> {
-        &mut self.shelves[source as usize]
+    fn jobs_of(&mut self, source: Source) -> &mut SourceJobs<W> {
+        &mut self.sources[source as usize]
     }
 
     /// The keys under way.
@@ -234,21 +234,21 @@ impl<W> JobQueue<W> {
 
     /// Returns the number of jobs of a source that wait.
     pub fn queued(&self, source: Source) -> usize {
-        self.shelves[source as usize].queued()
+        self.sources[source as usize].queued()
     }
 
     /// Tells whether the walk over a source has left out jobs for which there was no room.
     pub fn has_left_out(&self, source: Source) -> bool {
-        self.shelves[source as usize].has_left_out
+        self.sources[source as usize].has_left_out
     }
 
     /// Tells whether work of this kind waits.
     pub fn any(&self, is_it: impl Fn(&W) -> bool) -> bool {
-        let jobs = |shelf: &'_ Shelf<W>| {
-            let Shelf { due, earlier, found, .. } = shelf;
+        let has_it = |jobs: &'_ SourceJobs<W>| {
+            let SourceJobs { due, earlier, found, .. } = jobs;
             due.iter().chain(earlier).chain(found).any(|job| is_it(&job.work))
         };
-        self.shelves.iter().any(jobs)
+        self.sources.iter().any(has_it)
     }
 
     /// Until when the last turn is valid: until its jobs are used up where more rows are open.
@@ -260,54 +260,54 @@ impl<W> JobQueue<W> {
     }
 
     fn is_empty(&self) -> bool {
-        self.shelves.iter().all(|shelf| shelf.queued() == 0)
+        self.sources.iter().all(|jobs| jobs.queued() == 0)
     }
 
     fn has_more(&self) -> bool {
-        self.shelves.iter().any(|shelf| shelf.has_left_out || !shelf.is_at_end)
+        self.sources.iter().any(|jobs| jobs.has_left_out || !jobs.is_at_end)
     }
 
     /// Begins a turn. The jobs of earlier turns stay.
     pub fn begin_turn(&mut self, now: Duration) {
         self.has_answered = false;
         self.paused.retain(|_, (_, until)| *until > now);
-        self.shelves.iter_mut().for_each(Shelf::begin_turn);
-        self.shelf(Source::Urgent).begin_walk();
+        self.sources.iter_mut().for_each(SourceJobs::begin_turn);
+        self.jobs_of(Source::Urgent).begin_walk();
         self.end_walk(Source::Urgent);
     }
 
     /// Begins a walk over all open rows of a source. The jobs of the one before stay until [`Self::end_walk`], unless
     /// they are found again.
     pub fn begin_walk(&mut self, source: Source) {
-        self.shelf(source).begin_walk();
+        self.jobs_of(source).begin_walk();
     }
 
     /// The walk over a source has come to its end.
     pub fn end_walk(&mut self, source: Source) {
-        self.shelf(source).is_at_end = true;
+        self.jobs_of(source).is_at_end = true;
     }
 
     /// Forgets the jobs of a source that are not under way.
     pub fn forget(&mut self, source: Source) {
-        *self.shelf(source) = Shelf::default();
+        *self.jobs_of(source) = SourceJobs::default();
     }
 
     /// Says whether a job of this rank would be kept: of equals the first are.
     pub fn wants(&self, source: Source, rank: Rank) -> bool {
-        self.shelves[source as usize].wants(rank)
+        self.sources[source as usize].wants(rank)
     }
 
     /// Adds a job that the turn has found. Paused jobs are left out.
     pub fn offer(&mut self, source: Source, job: Job<W>) {
         let pause = self.paused.get(&number(job.key()));
         let pause = pause.filter(|(asked, _)| *asked == number(&job.asked)).map(|(_, until)| *until);
-        let shelf = self.shelf(source);
+        let jobs = self.jobs_of(source);
         if let Some(until) = pause {
-            shelf.next = Some(shelf.next.map_or(until, |next| next.min(until)));
-        } else if shelf.wants(job.rank) {
-            shelf.found.push(job);
-            if shelf.found.len() >= 2 * KEPT_JOBS {
-                shelf.prune();
+            jobs.next = Some(jobs.next.map_or(until, |next| next.min(until)));
+        } else if jobs.wants(job.rank) {
+            jobs.found.push(job);
+            if jobs.found.len() >= 2 * KEPT_JOBS {
+                jobs.prune();
             }
         }
     }
@@ -319,31 +319,31 @@ impl<W> JobQueue<W> {
 
     /// Takes back what waits, found in this turn or before.
     pub fn discard(&mut self, is_unwanted: impl Fn(&Job<W>) -> bool) {
-        for shelf in &mut self.shelves {
-            shelf.retain(|job| !is_unwanted(job));
-            shelf.found.retain(|job| !is_unwanted(job));
+        for jobs in &mut self.sources {
+            jobs.retain(|job| !is_unwanted(job));
+            jobs.found.retain(|job| !is_unwanted(job));
         }
     }
 
     /// Takes over what the turn has found, which took so long. With `is_crowded`, more rows are open than a turn reads.
     pub fn end_turn(&mut self, now: Duration, took: Duration, is_crowded: bool) -> Found {
         self.failures.remove(&number(SCAN));
-        self.shelves.iter_mut().for_each(Shelf::prune);
-        let found = self.shelves.iter().flat_map(|shelf| &shelf.found).flat_map(|job| &job.keys);
+        self.sources.iter_mut().for_each(SourceJobs::prune);
+        let found = self.sources.iter().flat_map(|jobs| &jobs.found).flat_map(|job| &job.keys);
         let anew: HashSet<Number> = found.map(|key| number(key)).collect();
         self.has_found = !anew.is_empty() || self.has_answered;
-        for shelf in &mut self.shelves {
+        for jobs in &mut self.sources {
             if !anew.is_empty() {
-                shelf.retain(|job| !job.keys.iter().any(|key| anew.contains(&number(key))));
+                jobs.retain(|job| !job.keys.iter().any(|key| anew.contains(&number(key))));
             }
-            shelf.end_turn();
+            jobs.end_turn();
         }
         let validity = (took * TURN_VALIDITY).min(MAX_TURN_VALIDITY);
         if self.is_empty() {
             self.valid_until = now + validity;
             return match self.has_more() {
                 true => Found::Due,
-                false => Found::NothingBefore(self.shelves.iter().filter_map(|shelf| shelf.next).min()),
+                false => Found::NothingBefore(self.sources.iter().filter_map(|jobs| jobs.next).min()),
             };
         }
         // At least until the workers have taken something.
@@ -364,15 +364,15 @@ impl<W> JobQueue<W> {
             let at = jobs.iter().position(is_free)?;
             Some((jobs[at].rank, at))
         };
-        let candidates = self.shelves.iter().enumerate().flat_map(|(shelf, jobs)| {
+        let candidates = self.sources.iter().enumerate().flat_map(|(source, jobs)| {
             [(true, &jobs.earlier), (false, &jobs.due)].into_iter().filter_map(move |(is_earlier, jobs)| {
                 let (rank, at) = first(jobs)?;
-                Some((rank, shelf, is_earlier, at))
+                Some((rank, source, is_earlier, at))
             })
         });
-        let (_, shelf, is_earlier, at) = candidates.min_by_key(|(rank, ..)| *rank)?;
-        let shelf = &mut self.shelves[shelf];
-        let job = if is_earlier { &mut shelf.earlier } else { &mut shelf.due }.remove(at)?;
+        let (_, source, is_earlier, at) = candidates.min_by_key(|(rank, ..)| *rank)?;
+        let jobs = &mut self.sources[source];
+        let job = if is_earlier { &mut jobs.earlier } else { &mut jobs.due }.remove(at)?;
         self.busy.push(job.keys.clone());
         Some(job)
     }

@@ -62,10 +62,10 @@ pub struct OpenCommand {
 pub struct Scan {
     /// The keys under way.
     busy: HashSet<String>,
-    /// The keys of what is urgent in this turn, as numbers.
+    /// The keys of what is urgent in this turn, as hashes.
     urgent: HashSet<i64>,
     /// The keys that each walk has met so far.
-    walks: [Met; 3],
+    walks: [WalkKeys; 3],
     /// The keys of effects that their command settles, and that command.
     reserved: HashMap<String, i64>,
     /// The SKUs of orders that recent commands dispatch.
@@ -76,9 +76,9 @@ pub struct Scan {
     rest: Vec<StockIntent>,
 }
 
-/// The keys that a walk has met, as numbers that stand for them.
+/// The keys that a walk has met, as hashes.
 #[derive(Debug, Default)]
-struct Met {
+struct WalkKeys {
     /// The keys of its jobs, and of commands that wait.
     taken: HashSet<i64>,
     /// The keys of what was under way meanwhile: a row that the walk comes to afterwards may be behind that work's row.
@@ -89,7 +89,7 @@ impl Scan {
     /// Begins a turn while work on some keys is under way.
     pub fn begin_turn(&mut self, busy: HashSet<String>) {
         for walk in &mut self.walks {
-            walk.busy.extend(busy.iter().map(|key| number(key)));
+            walk.busy.extend(busy.iter().map(|key| hash_of(key)));
         }
         self.busy = busy;
         self.urgent.clear();
@@ -100,9 +100,9 @@ impl Scan {
 
     /// Begins a walk over a source.
     pub fn begin_walk(&mut self, source: Source) {
-        let busy = self.busy.iter().map(|key| number(key)).collect();
+        let busy = self.busy.iter().map(|key| hash_of(key)).collect();
         if let Some(walk) = self.walk(source) {
-            *walk = Met { busy, ..Met::default() };
+            *walk = WalkKeys { busy, ..WalkKeys::default() };
         }
         if source == Source::Levels {
             self.rest.clear();
@@ -135,7 +135,7 @@ impl Scan {
                 let owner = self.reserved.get(key);
                 let is_of_another =
                     owner.is_some_and(|owner| matches!(work, Work::Command(command) if command.id != *owner));
-                is_of_another || self.urgent.contains(&number(key))
+                is_of_another || self.urgent.contains(&hash_of(key))
             }),
         });
     }
@@ -143,21 +143,21 @@ impl Scan {
     /// Adds a page of levels that go to zero, which no guard holds.
     pub fn zeroes(&mut self, page: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
         for level in page.into_iter().filter(|level| level.product.is_some()) {
-            self.level_job(Source::Urgent, level, queue);
+            self.offer_level(Source::Urgent, level, queue);
         }
     }
 
     /// Adds an open status that does not wait, and that no open command on the same key is ahead of.
     pub fn status(&mut self, open: OpenCommand, queue: &mut JobQueue<Work>) {
-        self.command_job(Source::Urgent, open, queue);
+        self.offer_command(Source::Urgent, open, queue);
     }
 
     /// Adds an open command. They come in the order in which they were given.
     pub fn command(&mut self, open: OpenCommand, queue: &mut JobQueue<Work>) {
-        self.command_job(Source::Commands, open, queue);
+        self.offer_command(Source::Commands, open, queue);
     }
 
-    fn command_job(&mut self, source: Source, open: OpenCommand, queue: &mut JobQueue<Work>) {
+    fn offer_command(&mut self, source: Source, open: OpenCommand, queue: &mut JobQueue<Work>) {
         // Once there are enough commands, no later one is kept: its keys say nothing.
         if !queue.wants(source, Rank::Command) {
             return;
@@ -217,7 +217,7 @@ impl Scan {
         if !is_last {
             self.rest = last_sku(&mut levels);
         }
-        self.level_jobs(levels, queue);
+        self.offer_levels(levels, queue);
     }
 
     /// Ends the turn: levels of goods that are being dispatched wait, unless they go to zero or were sent before.
@@ -238,7 +238,7 @@ impl Scan {
         });
     }
 
-    fn level_jobs(&mut self, levels: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
+    fn offer_levels(&mut self, levels: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
         let mut sent: BTreeMap<ProductId, Vec<StockIntent>> = BTreeMap::new();
         for level in levels {
             match &level.product {
@@ -248,7 +248,7 @@ impl Scan {
                         sent.entry(product.clone()).or_default().push(level);
                     }
                 }
-                _ => self.level_job(Source::Levels, level, queue),
+                _ => self.offer_level(Source::Levels, level, queue),
             }
         }
         for (product, levels) in sent {
@@ -263,7 +263,7 @@ impl Scan {
         }
     }
 
-    fn level_job(&mut self, source: Source, level: StockIntent, queue: &mut JobQueue<Work>) {
+    fn offer_level(&mut self, source: Source, level: StockIntent, queue: &mut JobQueue<Work>) {
         let (rank, key) = (rank(&level), key_of_level(&level));
         if queue.wants(source, rank) && self.try_reserve(source, &key) {
             let asked = level.revision.to_string();
@@ -278,19 +278,19 @@ impl Scan {
     /// Reserves a key. Returns false when the key is already taken: by work under way, by what is urgent, or by a walk.
     /// Urgent work takes the key from a walk.
     fn try_reserve(&mut self, source: Source, key: &str) -> bool {
-        let number = number(key);
-        if self.busy.contains(key) || self.urgent.contains(&number) {
+        let hash = hash_of(key);
+        if self.busy.contains(key) || self.urgent.contains(&hash) {
             return false;
         }
-        let is_taken = self.walks.iter().any(|walk| walk.taken.contains(&number));
+        let is_taken = self.walks.iter().any(|walk| walk.taken.contains(&hash));
         match self.walk(source) {
-            None => self.urgent.insert(number),
-            Some(walk) => !is_taken && !walk.busy.contains(&number) && walk.taken.insert(number),
+            None => self.urgent.insert(hash),
+            Some(walk) => !is_taken && !walk.busy.contains(&hash) && walk.taken.insert(hash),
         }
     }
 
     /// Returns the keys that the walk over a source has met.
-    fn walk(&mut self, source: Source) -> Option<&mut Met> {
+    fn walk(&mut self, source: Source) -> Option<&mut WalkKeys> {
         match source {
             Source::Urgent => None,
             Source::Levels => Some(&mut self.walks[0]),
@@ -300,7 +300,7 @@ impl Scan {
     }
 }
 
-fn number(key: &str) -> i64 {
+fn hash_of(key: &str) -> i64 {
     ContentHash::of(key.as_bytes()).as_i64()
 }
 

@@ -7,25 +7,28 @@ use super::evidence::Evidence;
 
 /// A level that is set, as the journal keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields bear the API document's names")]
 pub struct LevelEvidence {
+    /// The id of the product that the request goes to.
     pub product: String,
+    /// The `location_id`.
     pub location: String,
+    /// The SKU of the row in `erp_stock`.
     pub sku: String,
-    /// The quantity that is set.
+    /// The physical quantity that is set, in units of the product's `base_unit`.
     pub target: Decimal,
-    /// The revision of the row in `erp_stock`.
+    /// The revision of the row in `erp_stock`; `None` in older rows.
     pub wish: Option<i64>,
-    /// The quantity of the row, where that is not the target.
+    /// `erp_stock.quantity`, where that is not the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Decimal>,
     /// The open commands that dispatch goods which the level no longer counts: see `stock_level::ahead_of`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead_of: Vec<i64>,
-    /// The last effect before the level was read; none of those up to it was dispatching the SKU then.
+    /// The number of the last effect before the level was read; none of those up to it was dispatching the SKU then.
+    /// `None` where the level was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<i64>,
-    /// The quantity that was there before, as far as it was known; absent in older rows.
+    /// The physical quantity that was there before, as far as it was known; absent in older rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Decimal>,
 }

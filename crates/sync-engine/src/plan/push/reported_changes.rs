@@ -255,7 +255,7 @@ mod tests {
             let change = |step: &Option<i64>| ReportedChange { location: None, step: step.map(whole) };
             let changes: Vec<ReportedChange> = steps.iter().map(change).collect();
             let sold =
-                Dispatched { certain: sold.iter().copied().map(whole).collect(), possible: Vec::new() };
+                Dispatched { certain: sold.iter().copied().map(whole).collect(), ..Dispatched::default() };
             let are_ours = |happened| are_ours(&changes, whole(delta), &sold, happened);
             assert_eq!((are_ours(false), are_ours(true)), (without, with), "{steps:?} {delta} {sold:?}");
         }

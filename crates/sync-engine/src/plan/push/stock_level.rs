@@ -32,15 +32,15 @@ use super::{
 
 /// Decimals of a quantity, at most: a gram of a tonne.
 const MAX_DECIMALS: u32 = 6;
-/// A reading shows what happened this long before it: a slot, an answer and a reading take less.
-const SHOWS_AFTER: TimeDelta = TimeDelta::minutes(5);
-/// A reading of a level answers for the marketplace for so long where deliveries tell of changes …
-const TRUSTED_IF_TOLD: TimeDelta = TimeDelta::days(1);
-/// … and for so long where nobody does: a person in the portal may have changed the level since, and a large catalogue is
-/// read again after hours …
-const TRUSTED: TimeDelta = TimeDelta::hours(1);
-/// … a zero for much less: what is not there must not be on sale.
-const TRUSTED_ZERO: TimeDelta = TimeDelta::seconds(30);
+/// A reading certainly shows an effect that was planned this long before it: a slot, an answer and a reading take less.
+const VISIBLE_AFTER: TimeDelta = TimeDelta::minutes(5);
+/// A mirrored level is taken for the marketplace's up to this age where deliveries tell of changes …
+const MAX_AGE_WITH_WEBHOOK: TimeDelta = TimeDelta::days(1);
+/// … up to this age where nothing does: a person in the portal may have changed the level since, and a large catalogue
+/// is read again after hours …
+const MAX_AGE: TimeDelta = TimeDelta::hours(1);
+/// … and a zero only up to this age: what is not there must not be on sale.
+const MAX_AGE_OF_ZERO: TimeDelta = TimeDelta::seconds(30);
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
 pub(super) const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 /// The time between two checks of such a level.
@@ -80,15 +80,15 @@ pub struct Shown {
 pub struct LevelSet {
     /// The number of the effect.
     pub effect: i64,
-    /// The last effect before the level was read; 0 where that is not known.
+    /// The number of the last effect before the level was read; 0 where that is not known.
     pub mark: i64,
     /// When it was planned.
     pub planned_at: DateTime<Utc>,
     /// What was set.
     pub target: Decimal,
-    /// What movements of ours have added since.
+    /// What our movements (`stock.adjust`) have added since; negative where they took something off.
     pub moved: Decimal,
-    /// The revision of the row that asked for it.
+    /// The revision of the row in `erp_stock` that asked for it; `None` in older records.
     pub wish: Option<i64>,
     /// True if it went ahead of a dispatch: see [`ahead_of`].
     pub is_ahead: bool,
@@ -103,7 +103,8 @@ impl LevelSet {
     }
 }
 
-/// The mirror's standing as an answer for the marketplace. A row of the ERP is done only by fresh proof.
+/// Whether the mirrored level may be taken for the marketplace's, so that nothing is read before the decision. A row of
+/// the ERP is done only by fresh proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The mirror is as good as a reading.
@@ -132,10 +133,10 @@ pub enum Check {
     Compare(Decimal),
 }
 
-/// Checks a row by itself; its quantity.
+/// Validates a row by itself. Returns its quantity, in the product's `base_unit`.
 ///
 /// # Errors
-/// The words for the row where the quantity is none that the marketplace could have.
+/// The message for the row where the quantity is no number, negative, too precise, or not whole where its unit must be.
 pub fn check(level: &StockIntent) -> Result<Decimal, Message> {
     let quantity = level.quantity.ok_or_else(|| invalid(unreadable("quantity", &level.written)))?;
     let value = || Arg::Word(quantity.to_string());
@@ -172,9 +173,9 @@ pub fn shows(basis: Basis, level: &StockIntent, desired: Decimal) -> bool {
 /// stock, and none was missed.
 pub fn trusted_for(desired: Decimal, is_told: bool) -> TimeDelta {
     match is_told {
-        true => TRUSTED_IF_TOLD,
-        false if desired.is_zero() => TRUSTED_ZERO,
-        false => TRUSTED,
+        true => MAX_AGE_WITH_WEBHOOK,
+        false if desired.is_zero() => MAX_AGE_OF_ZERO,
+        false => MAX_AGE,
     }
 }
 
@@ -314,7 +315,7 @@ pub fn reserved_of(level: &StockLevel) -> Option<Decimal> {
 
 /// The time from which a reading shows an effect that was planned or seen at `at`.
 pub fn shown_from(at: DateTime<Utc>) -> DateTime<Utc> {
-    at + SHOWS_AFTER
+    at + VISIBLE_AFTER
 }
 
 /// The evidence of the last effect, where that set the level.
@@ -379,7 +380,7 @@ pub fn decide(
         let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
         return Action::Answer(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
     }
-    let is_own = |effect: &&Effect| wish_of(effect) == Some(level.revision);
+    let is_own = |effect: &&Effect| revision_of(effect) == Some(level.revision);
     if let Some(verdict) = backoff_or_give_up(effects.iter().filter(is_own), now) {
         return Action::Answer(verdict);
     }
@@ -472,7 +473,7 @@ fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<
     (over - now).to_std().ok().filter(|left| !left.is_zero())
 }
 
-fn wish_of(effect: &Effect) -> Option<i64> {
+fn revision_of(effect: &Effect) -> Option<i64> {
     read::<LevelEvidence>(effect).ok()?.wish
 }
 

@@ -217,7 +217,8 @@ mod tests {
     }
 
     fn after(at_location: i64, total: i64, certain: &[i64]) -> After {
-        let sold = Dispatched { certain: certain.iter().copied().map(whole).collect(), possible: Vec::new() };
+        let sold =
+            Dispatched { certain: certain.iter().copied().map(whole).collect(), ..Dispatched::default() };
         After {
             at_location: whole(at_location),
             total: Some(whole(total)),

@@ -112,13 +112,22 @@ impl Expected {
         sold: Option<&Dispatched>,
         doubted_for: Duration,
     ) -> Verdict {
-        let is_unmoved = self.moved.is_zero() && !self.is_doubtful;
         match sold {
             Some(sold) if lower > Decimal::ZERO && sold.may_be(lower) => Verdict::Done(None),
             _ if doubted_for < DOUBTED_FOR => Verdict::RetryAfter(DOUBTED_FOR.saturating_sub(doubted_for)),
-            Some(sold) if sold.is_nothing() && is_unmoved => Verdict::Requeue,
+            Some(sold) if sold.is_nothing() && self.is_unmoved() => Verdict::Requeue,
             _ => Verdict::Failed(conflict(self.desired + self.moved, quantity)),
         }
+    }
+
+    /// Returns the verdict where the marketplace shows no quantity any more: nothing was sent that a later reading could
+    /// show, so the row begins anew. `None` where a movement since asks for another quantity than the row.
+    pub fn without_quantity(self) -> Option<Verdict> {
+        self.is_unmoved().then_some(Verdict::Requeue)
+    }
+
+    fn is_unmoved(self) -> bool {
+        self.moved.is_zero() && !self.is_moving && !self.is_doubtful
     }
 }
 
@@ -178,9 +187,14 @@ mod tests {
         }
     }
 
+    /// These dispatches, beside an order that is listed and denied.
+    fn denied(certain: &[i64]) -> Dispatched {
+        Dispatched { is_incomplete: true, ..sold(certain, &[]) }
+    }
+
     fn sold(certain: &[i64], possible: &[i64]) -> Dispatched {
         let all = |quantities: &[i64]| quantities.iter().copied().map(whole).collect();
-        Dispatched { certain: all(certain), possible: all(possible) }
+        Dispatched { certain: all(certain), possible: all(possible), ..Dispatched::default() }
     }
 
     #[test]
@@ -238,6 +252,8 @@ mod tests {
             (Some(sold(&[], &[])), 120, Verdict::Requeue, "nothing left: it never was 7 after the wish"),
             (Some(sold(&[1], &[])), 119, again(1), "the other sales may not show yet"),
             (Some(sold(&[1], &[])), 120, failed(), "one was sold, and must not be put on sale again"),
+            (Some(denied(&[3])), 0, Verdict::Done(None), "the others explain it, a denied one or not"),
+            (Some(denied(&[])), 120, failed(), "it may have left with an order that is denied"),
             (None, 119, again(1), "the sales are not known"),
             (None, 120, failed(), "nobody knows what was sold"),
         ];
@@ -279,6 +295,20 @@ mod tests {
             let expected = Expected::of(&level(), whole(7), &[effect]);
             let after = expected.after_comparing(whole(5), whole(2), Some(&sold(&[], &[])), DOUBTED_FOR);
             assert_eq!(after, verdict, "{why}");
+        }
+    }
+
+    #[test]
+    fn a_level_that_was_not_sent_begins_anew_where_no_quantity_is_told_unless_it_was_moved_since() {
+        for (effects, expected, why) in [
+            (vec![], Some(Verdict::Requeue), "nothing was sent that a reading could show"),
+            (vec![moved(2, 5, CONFIRMED)], Some(Verdict::Requeue), "it was before the row was written"),
+            (vec![moved(2, 20, EffectState::Refuted)], Some(Verdict::Requeue), "it did not happen"),
+            (vec![moved(2, 20, CONFIRMED)], None, "sending the row would undo it"),
+            (vec![moved(2, 20, EffectState::Sent)], None, "it is under way"),
+            (vec![moved(2, 20, EffectState::Doubtful)], None, "nobody knows whether it happened"),
+        ] {
+            assert_eq!(Expected::of(&level(), whole(7), &effects).without_quantity(), expected, "{why}");
         }
     }
 

@@ -20,28 +20,28 @@ pub struct Message {
     pub text: Text,
 }
 
-/// What came of a look at something that is wanted.
+/// The result of one attempt to carry out an intent, with the `state` that it writes to the intent's row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The marketplace has it.
+    /// `done`: the marketplace has it. A command may have a result, as JSON.
     Done(Option<Value>),
-    /// The marketplace has it, and somebody should look at what is said.
+    /// `done`, with a warning: the marketplace has it, and a person should read the message.
     DoneBut(Message),
-    /// The marketplace has taken it, or the mirror shows it already; a reading tells next what came of it.
+    /// `sending`: the marketplace has taken it, or the mirror shows it already; a later reading decides.
     Sent,
-    /// It waits for what is said, and is looked at again after a while.
+    /// `waiting`: it waits for what the message names, and is tried again after this time.
     Waiting(Message, Duration),
-    /// It will not happen as it is.
+    /// `failed`: it will not happen as it is.
     Failed(Message),
-    /// A guard holds it.
+    /// `held`: a guard holds it until a person releases it.
     Held(Message),
-    /// It was sent, and nothing proves what came of it.
+    /// `doubtful`: it was sent, and nothing can prove whether it happened.
     Doubtful(Message),
-    /// It was sent, and what came of it is not known yet; it is looked at again after a while.
+    /// `sending`: it was sent, and nothing proves yet whether it happened; evidence is read again after this time.
     Unsettled(Duration),
-    /// It is not as it was wanted after all, and is brought about once more.
+    /// `new`: the marketplace does not have it after all, and it is carried out once more, at once.
     Requeue,
-    /// Nothing is known yet; it is looked at again after a while.
+    /// The row stays as it is, and is tried again after this time.
     RetryAfter(Duration),
 }
 
@@ -58,7 +58,8 @@ impl Message {
 }
 
 impl Verdict {
-    /// The words for a row of a store, which is named as the command line takes it; `None` where it stays as it is.
+    /// Returns what is written to a row of a store; `None` where the row stays as it is. `row` is its name as the
+    /// command line takes it.
     pub(crate) fn outcome(&self, row: &str, store: &str, locale: Locale) -> Option<Outcome> {
         let message = |state, message: &Message| {
             let all = command_line(RowAct::Release, Rows::OfCause(&message.code), Some(store));
@@ -83,7 +84,7 @@ impl Verdict {
         }
     }
 
-    /// When it is to be looked at again, if it is.
+    /// Returns the wait until the intent is tried again; `None` where the verdict is final.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Sent | Self::Requeue => Some(Duration::ZERO),

@@ -344,7 +344,8 @@ async fn read_stable_stock(
     };
     let mut before = quantity().await?;
     for _ in 0..READINGS {
-        let Some(sold) = services.dispatches.sold_since(&sku, window).await? else { return Ok(None) };
+        let sold = services.dispatches.sold_since(&sku, window).await?;
+        let Some(sold) = sold.filter(|sold| !sold.is_incomplete) else { return Ok(None) };
         let after = quantity().await?;
         match after {
             Some(after) if Some(after) == before => return Ok(Some((after, sold))),

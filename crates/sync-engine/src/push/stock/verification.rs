@@ -92,8 +92,7 @@ impl StockPusher<'_> {
                     let reserved = reserved_of(now).unwrap_or_default();
                     self.verify_level(level, desired, Shown { quantity, reserved }, &effects).await?
                 }
-                // The marketplace took the level: where it shows none there, nothing tells that the location is unknown.
-                (_, None, Some(_)) => self.verdict_without_quantity(level),
+                (_, None, Some(desired)) => self.verdict_without_quantity(level, desired, &effects),
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
             self.tools.answers.level(level, &verdict).await?;
@@ -109,11 +108,15 @@ impl StockPusher<'_> {
         shown: Shown,
         effects: &[Effect],
     ) -> Result<Verdict, Error> {
-        let set = last_set(effects, self.context.clock.now());
-        match set.filter(|set| set.is_for(level.revision)) {
+        match self.set_for(level, effects) {
             Some(set) => self.verify_sent(level, desired, shown, &set).await,
             None => self.verify_unsent(level, desired, shown.quantity, effects).await,
         }
+    }
+
+    /// Returns the last level that was set for a row; `None` where nothing was sent for it.
+    fn set_for(&self, level: &StockIntent, effects: &[Effect]) -> Option<LevelSet> {
+        last_set(effects, self.context.clock.now()).filter(|set| set.is_for(level.revision))
     }
 
     /// Verifies a level that was sent.
@@ -199,8 +202,14 @@ impl StockPusher<'_> {
         verdict
     }
 
-    /// Returns the verdict for a sent level that the marketplace shows without a quantity.
-    fn verdict_without_quantity(&self, level: &StockIntent) -> Verdict {
+    /// Returns the verdict for a level that the marketplace shows without a quantity. It took a level that was sent: where
+    /// it shows none there, nothing tells that the location is unknown.
+    fn verdict_without_quantity(&self, level: &StockIntent, desired: Decimal, effects: &[Effect]) -> Verdict {
+        if self.set_for(level, effects).is_none()
+            && let Some(verdict) = Expected::of(level, desired, effects).without_quantity()
+        {
+            return self.undoubted(level, verdict);
+        }
         let (key, now) = (key_of_level(level), self.context.clock.monotonic());
         let mut state = self.state();
         let first = *state.unquantified_since.entry(key.clone()).or_insert(now);

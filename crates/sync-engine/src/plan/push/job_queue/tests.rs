@@ -133,7 +133,7 @@ fn of_much_open_work_the_most_urgent_is_kept_and_the_rest_is_found_when_that_is_
     let key = |n: usize| format!("raises {n}");
     for n in 0..many {
         queue.offer(SOURCE, job(Rank::Raises, &[&key(n)]));
-        assert!(queue.shelf(SOURCE).found.len() < 2 * KEPT_JOBS);
+        assert!(queue.jobs_of(SOURCE).found.len() < 2 * KEPT_JOBS);
     }
     assert!(
         queue.wants(SOURCE, Rank::Command) && !queue.wants(SOURCE, Rank::Raises),
@@ -231,7 +231,7 @@ proptest! {
         let mut expected = found;
         expected.sort_by_key(|(rank, _)| *rank);
         expected.truncate(KEPT_JOBS);
-        let kept: Vec<_> = queue.shelves[SOURCE as usize].due.iter().map(|job| (job.rank, job.key().to_owned())).collect();
+        let kept: Vec<_> = queue.sources[SOURCE as usize].due.iter().map(|job| (job.rank, job.key().to_owned())).collect();
         prop_assert_eq!(kept, expected);
     }
 
