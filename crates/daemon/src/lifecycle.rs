@@ -230,6 +230,7 @@ impl Service {
             health: Arc::clone(&self.health),
             limiters: Arc::clone(&self.shared.limiters),
             store_metrics: Arc::clone(&self.shared.store_metrics),
+            admin_queue: Arc::clone(&self.shared.admin_queue),
             store: self.shared.store.clone(),
             started_at: self.shared.clock.now(),
             installation: installation.ok(),

@@ -86,6 +86,9 @@ impl Ability {
     }
 }
 
+/// The code of a test delivery that its owner did not ask for, because it receives none.
+pub const NOT_RECEIVED: &str = "not_received";
+
 /// The result of a requested test delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -128,7 +131,7 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
         Question::Password => client.auth().log_in_again().await.map(|()| Examination::Password),
         Question::Webhook => {
             let error = "nobody receives deliveries here".to_owned();
-            let refusal = Refusal { code: "not_received".into(), error, is_authentication: false };
+            let refusal = Refusal { code: NOT_RECEIVED.into(), error, is_authentication: false };
             return Examination::Webhook(RoundTrip::NotAsked(refusal));
         }
     };

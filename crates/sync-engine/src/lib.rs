@@ -36,7 +36,7 @@ pub use being_read::BeingRead;
 pub use brake::Brake;
 pub use client_storage::ClientStorage;
 pub use error::Error;
-pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};
+pub use examine::{Ability, Examination, NOT_RECEIVED, Question, Refusal, RoundTrip, TokenProof, examine};
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};

@@ -134,6 +134,7 @@ fn pass_options(options: &Options, covers_everything: bool) -> PassOptions {
         deep: options.deep,
         dry_run: options.dry_run,
         covers_everything,
+        is_prelude: false,
         accept_gone: options.accept_gone,
         beside_live: options.lane == Some(Lane::Backfill),
     }
@@ -166,7 +167,7 @@ async fn read_orders(
 ) -> ResourceReport {
     let first = match is_open_first(context, &open, pass).await {
         Ok(true) => {
-            let pass = PassOptions { covers_everything: false, ..pass };
+            let pass = PassOptions { covers_everything: false, is_prelude: true, ..pass };
             Box::pin(run_pass(context, open, pass)).await
         }
         Ok(false) => return run_pass(context, all, pass).await,

@@ -30,7 +30,7 @@ mod webhook;
 use std::io::{IsTerminal as _, stdout};
 
 use self::{
-    checks::{INSTALLATION, STORE, limited},
+    checks::{INSTALLATION, STORE, applies, limited},
     facts::{Facts, StoreFacts},
     finding::{Finding, State, exit_code},
     printer::Printer,
@@ -42,9 +42,14 @@ use crate::{
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
+    look(cli, arguments).await.0
+}
+
+/// Checks everything. Returns the exit code, and whether the service of this installation runs here.
+pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> (u8, bool) {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
-        Err(code) => return code,
+        Err(code) => return (code, false),
     };
     telemetry::start(configuration.installation.log.format, "off");
     let folder = config::directory(cli.config.as_deref());
@@ -53,7 +58,7 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
     printer.end(&findings);
-    exit_code(&findings)
+    (exit_code(&findings), facts.status().is_some())
 }
 
 /// Runs every check, and calls `said` with each result.
@@ -73,7 +78,8 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
     for config in &facts.configuration.stores {
         let (store, key) = (StoreFacts::new(facts, config), config.key.as_str());
         let mut refused = None;
-        for (name, check) in STORE {
+        let has_webhook = config.webhook.is_some();
+        for (name, check) in STORE.into_iter().filter(|(name, _)| applies(name, has_webhook)) {
             let finding = limited(&*facts.clock, name, check(&store)).await.of(key);
             // The login that follows may give the credential another token.
             if facts.login && name == "credential" && finding.is_authentication {

@@ -143,9 +143,17 @@ mod tests {
             }
         }
         assert!(page_of(&documented(Locale::default()), Some("nada"), Locale::default()).is_none());
-        let english = Locale::of(Language::English);
-        let doctor = page_of(&documented(english), Some("doctor"), english).unwrap();
-        assert!(String::from_utf8(doctor).unwrap().contains("Exit codes"), "as in its help");
+        for (language, heading, last) in [
+            (Language::English, "Exit codes", "Yellow"),
+            (Language::Portuguese, "Códigos de saída", "Amarelo"),
+        ] {
+            let locale = Locale::of(language);
+            let doctor = page_of(&documented(locale), Some("doctor"), locale).unwrap();
+            let doctor = String::from_utf8(doctor).unwrap();
+            assert!(doctor.contains(heading), "as in its help");
+            // A reader joins lines that no empty line parts.
+            assert!(doctor.contains(&format!("\n\n{last}")), "{doctor}");
+        }
     }
 
     /// Returns the name of the manual, and the first heading of each page.

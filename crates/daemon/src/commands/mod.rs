@@ -11,6 +11,7 @@ mod explain;
 mod feed;
 mod forget;
 mod get;
+mod grants;
 mod init;
 mod intents;
 mod man;
@@ -97,10 +98,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Labels(command)) => intents::run(&cli, IntentCommand::Labels(command)).await,
         Some(Command::Campaigns(command)) => intents::run(&cli, IntentCommand::Campaigns(command)).await,
         Some(Command::Import(arguments)) => intents::run(&cli, IntentCommand::Import(arguments)).await,
-        Some(Command::Grants { role }) => {
-            println!("{}", espelho_store::grants(role));
-            exit::COMPLETE
-        }
+        Some(Command::Grants { role }) => grants::run(&cli, role),
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
         Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {

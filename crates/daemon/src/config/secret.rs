@@ -2,6 +2,7 @@
 
 use std::{
     fs::Metadata,
+    io,
     os::unix::fs::{FileTypeExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
@@ -125,13 +126,19 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
                 return Ok(secret);
             }
             Ok(_) => tried.push(text!("config-file-empty", path = path.display().to_string())),
-            Err(error) => {
-                let (path, problem) = (path.display().to_string(), error.to_string());
-                tried.push(text!("config-file-error", path = path, problem = problem));
-            }
+            Err(error) => tried.push(not_read(path, &error)),
         }
     }
     Err(tried)
+}
+
+/// Returns the message that a file was not read. Who may not read it is told whom to be.
+fn not_read(path: &Path, error: &io::Error) -> Text {
+    let (path, problem) = (path.display().to_string(), error.to_string());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => text!("config-file-denied", path = path, problem = problem),
+        _ => text!("config-file-error", path = path, problem = problem),
+    }
 }
 
 /// Reads a private file that `espelho.toml` names, and returns where it lies. Others may not read it.
@@ -143,10 +150,7 @@ pub(super) fn private_file(dir: &Path, file: &Path) -> Result<(PathBuf, String),
         }
         match std::fs::read_to_string(&path) {
             Ok(text) => return Ok((path, text)),
-            Err(error) => {
-                let (path, problem) = (path.display().to_string(), error.to_string());
-                tried.push(text!("config-file-error", path = path, problem = problem));
-            }
+            Err(error) => tried.push(not_read(&path, &error)),
         }
     }
     Err(text!("config-tokens-unreadable", tried = tried))
@@ -193,6 +197,16 @@ mod tests {
             (0o100_601, true, true),
         ] {
             assert_eq!((is_exposed(mode, 0), is_exposed(mode, 1_000)), (of_root, of_another), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn who_may_not_read_a_secret_is_told_whom_to_be() {
+        for (kind, id) in [
+            (io::ErrorKind::PermissionDenied, "config-file-denied"),
+            (io::ErrorKind::NotFound, "config-file-error"),
+        ] {
+            assert_eq!(not_read(Path::new("/x"), &kind.into()).id(), id);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,6 +10,7 @@ use std::{
 };
 
 use espelho_model::{StoreKey, sync::Target};
+use espelho_store::ReadSoFar;
 use espelho_sync_engine::{
     Audit, AuditOptions, Examination, Options, Position, Progress, Question, StoreReport,
     live::{AdminRequest, AdminRequests, Inquiry},
@@ -38,6 +39,8 @@ pub(crate) struct Job {
 pub(crate) struct AdminQueue {
     /// Receives all progress.
     inner: Arc<dyn Progress>,
+    /// The positions of the passes under way: the checkpoints tell of whole pages, which take half a minute each.
+    positions: Mutex<HashMap<StoreKey, BTreeMap<Target, Position>>>,
     stores: Mutex<HashMap<StoreKey, Waiting>>,
     closed: AtomicBool,
 }
@@ -55,7 +58,26 @@ struct Waiting {
 
 impl AdminQueue {
     pub(crate) fn new(inner: Arc<dyn Progress>) -> Self {
-        Self { inner, stores: Mutex::default(), closed: AtomicBool::new(false) }
+        Self { inner, positions: Mutex::default(), stores: Mutex::default(), closed: AtomicBool::new(false) }
+    }
+
+    /// Returns how far the passes over listings are that are under way for a store.
+    pub(crate) fn read_so_far(&self, store: &StoreKey) -> Vec<ReadSoFar> {
+        let positions = self.positions.lock();
+        let listed = positions.get(store).into_iter().flatten();
+        let listed = listed.filter(|(target, _)| matches!(target, Target::Listed(_)));
+        let so_far = |(target, at): (&Target, &Position)| ReadSoFar {
+            resource: target.to_string(),
+            seen: at.done,
+            total: at.total,
+        };
+        listed.map(so_far).collect()
+    }
+
+    fn forget_position(&self, store: &StoreKey, resource: Target) {
+        if let Some(positions) = self.positions.lock().get_mut(store) {
+            positions.remove(&resource);
+        }
     }
 
     /// Accepts no more requests, and drops those that wait. A run under way reports to its end.
@@ -193,17 +215,21 @@ impl AdminRequests for StoreAdminQueue {
 impl Progress for AdminQueue {
     fn begin(&self, store: &StoreKey, resource: Target, resumed: u64) {
         self.inner.begin(store, resource, resumed);
+        // A pass that was dropped has told no end.
+        self.forget_position(store, resource);
         self.tell(store, || Event::Begin { resource: resource.to_string(), resumed });
     }
 
     fn advance(&self, store: &StoreKey, resource: Target, position: Position) {
         self.inner.advance(store, resource, position);
+        self.positions.lock().entry(store.clone()).or_default().insert(resource, position);
         let Position { done, total, requests_left } = position;
         self.tell(store, || Event::Advance { resource: resource.to_string(), done, total, requests_left });
     }
 
     fn end(&self, store: &StoreKey, resource: Target) {
         self.inner.end(store, resource);
+        self.forget_position(store, resource);
         self.tell(store, || Event::End { resource: resource.to_string() });
     }
 }
@@ -267,6 +293,22 @@ mod tests {
         answer(&Examination::Password);
         assert!(matches!(hears.recv().await, Some(Event::Examination { .. })));
         assert!(hears.recv().await.is_none());
+    }
+
+    #[test]
+    fn how_far_a_listing_is_read_is_known_until_its_pass_ends() {
+        let admin_queue = AdminQueue::new(Arc::new(Silent));
+        let at = |done| Position { done, total: Some(10), requests_left: None };
+        admin_queue.begin(&key(), Resource::Orders.into(), 0);
+        assert!(admin_queue.read_so_far(&key()).is_empty(), "no row was read");
+        admin_queue.advance(&key(), Resource::Orders.into(), at(5));
+        admin_queue.advance(&key(), Resource::Orders.into(), at(6));
+        admin_queue.advance(&key(), Target::Shipments, at(1));
+        admin_queue.advance(&StoreKey::new("loja-2").unwrap(), Resource::Products.into(), at(2));
+        let orders = ReadSoFar { resource: "orders".into(), seen: 6, total: Some(10) };
+        assert_eq!(admin_queue.read_so_far(&key()), [orders]);
+        admin_queue.end(&key(), Resource::Orders.into());
+        assert!(admin_queue.read_so_far(&key()).is_empty());
     }
 
     #[tokio::test]

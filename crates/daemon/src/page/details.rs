@@ -113,7 +113,7 @@ impl Details<'_> {
             vec![
                 Cell::new(self.words.resource(&row.resource)),
                 Cell::new(self.words.number(row.local)),
-                Cell::new(counted(row, at, locale)),
+                Cell::new(counted(store, row, at, locale)),
                 Cell::new(self.words.span(row.lag_seconds)),
                 Cell::new(drift(row, at, locale)).bad_if(row.drifts()),
                 Cell::new(self.words.number(row.errors)).bad_if(row.errors > 0),

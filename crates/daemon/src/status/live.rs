@@ -12,8 +12,9 @@ use espelho_model::StoreKey;
 use espelho_store::Store;
 use espelho_sync_engine::plan::schedule::Intervals;
 
-use super::{Budget, ServiceState, StoreSnapshot};
+use super::{Budget, ServiceState, StoreSnapshot, reading};
 use crate::{
+    handover::AdminQueue,
     health::{Health, StoreHealth},
     store_metrics::StoreMetrics,
 };
@@ -80,6 +81,8 @@ pub(crate) struct Live {
     pub health: Arc<Health>,
     pub limiters: Arc<RateLimiters>,
     pub store_metrics: Arc<StoreMetrics>,
+    /// Knows how far each pass is.
+    pub admin_queue: Arc<AdminQueue>,
     /// Gives access to the database's disk.
     pub store: Store,
     pub started_at: DateTime<Utc>,
@@ -112,6 +115,7 @@ impl Live {
         if let Some(health) = health {
             (snapshot.ours, snapshot.unverified) = (Some(health.is_held()), health.unverified);
         }
+        reading::take_in(&mut snapshot.reading, self.admin_queue.read_so_far(store));
         snapshot.budget = self.limiters.of(store).map(|limiter| {
             let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), limiter.waiting(lane)));
             Budget { per_minute, held: limiter.held(), waiting: waiting.into() }

@@ -95,6 +95,16 @@ impl StatusSnapshot {
         }
     }
 
+    /// Returns the state that a person is shown beside a store's last run: until the alarms have judged a failed one,
+    /// nothing proves that the store is well.
+    pub(crate) fn shown_state_of(&self, store: &StoreSnapshot) -> &str {
+        let has_failed = store.last_run.as_ref().is_some_and(|run| run.state == "failed");
+        match self.state_of(store) {
+            "ok" if has_failed => "unknown",
+            state => state,
+        }
+    }
+
     /// Tells whether the marketplace accepts the token of a store no more, whatever its end.
     pub(crate) fn refuses_token_of(&self, store: &StoreSnapshot) -> bool {
         self.alarms.iter().any(|alarm| {
@@ -278,6 +288,23 @@ pub(crate) mod specimen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_whose_last_run_failed_is_not_called_well() {
+        for (run, alarm, expected) in [
+            ("complete", false, "ok"),
+            ("partial", false, "ok"),
+            ("running", false, "ok"),
+            ("failed", false, "unknown"),
+            ("failed", true, "failing"),
+        ] {
+            let mut store = specimen::store("a");
+            store.last_run.as_mut().unwrap().state = run.into();
+            let mut snapshot = specimen::snapshot(vec![store]);
+            snapshot.alarms = alarm.then(|| specimen::failing(Some("a"), "x")).into_iter().collect();
+            assert_eq!(snapshot.shown_state_of(&snapshot.stores[0]), expected, "{run}");
+        }
+    }
 
     #[test]
     fn when_the_marketplace_answered_is_what_the_verdict_knows_and_nothing_later() {

@@ -30,7 +30,8 @@ impl WatchedReadings {
     /// Notes how far the readings of a snapshot are, and forgets those that have ended.
     pub(crate) fn note(&mut self, snapshot: &StatusSnapshot) {
         let mut before = std::mem::take(&mut self.0);
-        for (store, read) in readings(snapshot) {
+        // Without a total nothing is shown. The reading that has one next may be another: open orders come first.
+        for (store, read) in readings(snapshot).filter(|(_, read)| read.total.is_some()) {
             let key = (store.store.clone(), read.resource.clone());
             // A reading that has less than at the last look has begun anew.
             let known = before.remove(&key).filter(|watched| watched.last <= read.seen);
@@ -63,6 +64,13 @@ impl WatchedReadings {
             progress = pace.line()
         ))
     }
+}
+
+/// Puts what the service knows of the passes under way in place of their checkpoints, which tell of whole pages only.
+pub(super) fn take_in(recorded: &mut Vec<ReadSoFar>, under_way: Vec<ReadSoFar>) {
+    recorded.retain(|read| under_way.iter().all(|newer| newer.resource != read.resource));
+    recorded.extend(under_way);
+    recorded.sort_by(|a, b| a.resource.cmp(&b.resource));
 }
 
 fn readings(snapshot: &StatusSnapshot) -> impl Iterator<Item = (&StoreSnapshot, &ReadSoFar)> {
@@ -106,6 +114,43 @@ mod tests {
             let said: Vec<String> = lines.iter().map(|line| line.message(Locale::default())).collect();
             let expected = expected.map(|progress| format!("loja-1, primeira leitura, pedidos: {progress}"));
             assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "minute {minute}");
+        }
+    }
+
+    #[test]
+    fn a_pass_under_way_is_shown_row_by_row_and_not_by_its_checkpoints() {
+        let so_far = |resource: &str, seen, total| ReadSoFar { resource: resource.into(), seen, total };
+        let orders = |seen, total| so_far("orders", seen, total);
+        let products = so_far("products", 30, Some(60));
+        for (mut recorded, under_way, expected) in [
+            (vec![orders(0, None)], vec![], vec![orders(0, None)]),
+            (vec![orders(0, None)], vec![orders(40, Some(200))], vec![orders(40, Some(200))]),
+            (vec![orders(100, Some(200))], vec![orders(7, None)], vec![orders(7, None)]),
+            (vec![orders(0, None)], vec![products.clone()], vec![orders(0, None), products.clone()]),
+            (vec![products.clone()], vec![orders(1, None)], vec![orders(1, None), products.clone()]),
+        ] {
+            take_in(&mut recorded, under_way);
+            assert_eq!(recorded, expected);
+        }
+    }
+
+    #[test]
+    fn the_pace_of_the_open_orders_tells_nothing_of_all_orders() {
+        let mut watched = WatchedReadings::default();
+        for (minute, seen, total, expected) in [
+            (0, 10, None, None),
+            (1, 40, None, None),
+            (2, 50, Some(200), Some("(25 %)")),
+            (3, 100, Some(200), Some("(50 %), faltam ~2 min")),
+        ] {
+            let snapshot = snapshot(minute, seen, total, false);
+            watched.note(&snapshot);
+            let line = watched.lines(&snapshot).first().map(|line| line.message(Locale::default()));
+            let is_said = match (&line, expected) {
+                (Some(line), Some(expected)) => line.ends_with(expected),
+                (line, expected) => line.is_none() && expected.is_none(),
+            };
+            assert!(is_said, "minute {minute}: {line:?}");
         }
     }
 

@@ -113,12 +113,22 @@ fn row(
 
 /// Returns the counts of both mirror and marketplace at one time: `300 / 302, 3 min`. It never compares rows of now
 /// with a count of then.
-pub(crate) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
+/// A count from before the end of the last run is that of another mirror: it says `0 / 200` beside 200 rows.
+pub(crate) fn counted(store: &StoreSnapshot, row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let (Some(remote), Some(then), Some(counted_at)) = (row.remote, row.local_then, row.remote_at) else {
         return "-".to_owned();
     };
+    if run_ended(store).is_some_and(|ended| counted_at < ended) {
+        return text!("status-not-counted").message(locale);
+    }
     let when = text!("status-counted-at", span = Arg::Seconds((at - counted_at).num_seconds()));
     format!("{then} / {remote}, {}", when.message(locale))
+}
+
+/// Returns when the last run ended that has read something.
+fn run_ended(store: &StoreSnapshot) -> Option<DateTime<Utc>> {
+    let partial = store.last_run.as_ref().filter(|run| run.state == "partial");
+    store.last_success.max(partial.and_then(|run| run.finished_at))
 }
 
 /// Returns how old the rows' count is, where it is not of this minute.
@@ -144,7 +154,7 @@ pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) ->
         vec![
             words::resource(&row.resource).message(locale),
             row.local.to_string(),
-            counted(row, at, locale),
+            counted(store, row, at, locale),
             row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag)),
             row.errors.to_string(),
             drift(row, at, locale),
@@ -210,6 +220,26 @@ mod tests {
         let campaigns = of("campaigns");
         assert_eq!((campaigns.lag_seconds, &campaigns.drift), (Some(1_800), &None), "no run reads them");
         assert_eq!(of("media_images").last_success, None);
+    }
+
+    #[test]
+    fn a_count_from_before_the_end_of_the_last_run_is_not_shown() {
+        let (mut store, audits) = store();
+        for (state, success, ended, expected) in [
+            ("complete", Some(57), 57, "299 / 302, há 2 min"),
+            ("complete", Some(59), 59, "ainda não contado"),
+            ("partial", None, 59, "ainda não contado"),
+            ("partial", None, 57, "299 / 302, há 2 min"),
+            ("failed", Some(57), 59, "299 / 302, há 2 min"),
+        ] {
+            store.last_success = success.map(specimen::at);
+            let run = store.last_run.as_mut().unwrap();
+            (run.state, run.finished_at) = (state.into(), Some(specimen::at(ended)));
+            let rows = of_store(&store, &audits, 12, specimen::at(60));
+            let orders = rows.iter().find(|row| row.resource == "orders").unwrap();
+            let said = counted(&store, orders, specimen::at(60), Locale::default());
+            assert_eq!(said, expected, "{state}, ended at {ended}");
+        }
     }
 
     // withstands: F136

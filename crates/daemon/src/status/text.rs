@@ -152,7 +152,7 @@ fn write_alarm(text: &mut String, alarm: &ShownAlarm, style: TextStyle) {
 
 /// Writes the table of the stores, the failing ones first.
 fn stores(text: &mut String, snapshot: &StatusSnapshot, style: TextStyle) {
-    let is_ok = |store: &&StoreSnapshot| snapshot.state_of(store) == "ok";
+    let is_ok = |store: &&StoreSnapshot| snapshot.shown_state_of(store) == "ok";
     let well = snapshot.stores.iter().filter(is_ok);
     let ordered = snapshot.stores.iter().filter(|store| !is_ok(store)).chain(well);
     let shown: Vec<&StoreSnapshot> = ordered.take(SHOWN).collect();
@@ -183,7 +183,7 @@ fn store_cells(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyl
     let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
     vec![
         store.store.clone(),
-        style.word(&Text::new(format!("status-state-{}", snapshot.state_of(store)))),
+        style.word(&Text::new(format!("status-state-{}", snapshot.shown_state_of(store)))),
         run.unwrap_or_else(dash),
         store.lag_seconds.map_or_else(dash, |lag| style.span(lag)),
         store.inbox.backlog.to_string(),

@@ -148,6 +148,14 @@ impl Text {
         }
     }
 
+    /// Returns an argument that is a number.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        match self.args.get(name)? {
+            Arg::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// Returns whether the catalogue has the message.
     pub fn is_known(&self) -> bool {
         catalogue::has(&self.id)

@@ -54,6 +54,7 @@ config-password-twice = credentials has both password and password_file; keep on
 config-no-password = credentials has neither password nor password_file, and systemd passed no credential
 config-password = the password cannot be read ({ $tried })
 config-file-empty = { $path } is empty
+config-file-denied = { $path }: “{ $problem }”; as the user of the service: sudo -u espelho espelho doctor
 config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username is empty; see the seller portal
 config-naive-offset = assumptions.naive_offset "{ $value }" is not like "-03:00"

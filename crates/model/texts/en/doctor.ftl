@@ -185,6 +185,7 @@ doctor-budget-shared = another program uses the login, and may spend from the sa
     .next = { alarm-foreign-login.next }
 
 doctor-webhook-none = none is configured; the store is kept in step by polling
+    .next = to be told of changes besides polling: write [webhook] in { $file }, then: sudo systemctl reload espelho
 doctor-webhook-by-hand = made in the seller portal, with a secret of its own ({ $address })
 doctor-webhook-address = our last login registered it at { $address }
 doctor-webhook-unregistered = no login of ours that registered it is on record; the service's next login registers { $address }
@@ -201,6 +202,8 @@ doctor-webhook-refused = the marketplace did not send the test delivery: { $caus
     .next = see in the seller portal that the webhook is there and active, then: espelho doctor
 doctor-webhook-not-asked = the test delivery could not be asked for: { $cause }
     .next = espelho doctor
+doctor-webhook-not-received = the running service receives no webhooks for this store: it uses an earlier configuration
+    .next = sudo systemctl reload espelho
 doctor-webhook-no-answer = the service did not say whether a test delivery came
     .next = espelho status
 doctor-webhook-unanswered = no test delivery to { $address } has come to { $listen } yet
@@ -221,7 +224,7 @@ doctor-receiver-no-service = not looked at: without the service nobody receives
 
 doctor-labels = { $folder } takes writes
 doctor-labels-none = no file of a label is kept
-doctor-labels-not-yet = { $folder } does not exist yet; the service makes it with the first label
+doctor-labels-not-yet = there are no labels yet; the service makes { $folder } with the first one
 doctor-labels-failed = { $folder } takes no writes: “{ $cause }”
     .next = ls -ld { $folder }; the folder must belong to the service's user
 doctor-notices = people hear of alarms by { $each }

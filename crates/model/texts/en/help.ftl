@@ -176,7 +176,8 @@ help-doctor-exit-codes =
       2  the configuration is missing or wrong, or the command line is
       3  nothing is red, and something configured could not be checked
       4  only credentials are red
-    Yellow works; what is not configured does not count.
+
+    Yellow works; what is not configured, or does not exist yet, does not count. A password that an earlier login proved counts as checked; to test it now: espelho doctor --login
 
 help-unknown-argument = unknown argument: { $argument }{ $similar ->
         [none] {""}

@@ -189,6 +189,9 @@ run-resumed = { $count ->
         [one] { $count } pause has ended
        *[other] { $count } pauses have ended
     }
+run-grants-sqlite = grants is for PostgreSQL; this configuration uses SQLite, where the permissions of the files decide
+    .next = For an ERP on this machine: sudo usermod -aG espelho USER-OF-THE-ERP. For a PostgreSQL: let database.url name it, or use --config with the folder of a configuration that does
+
 man-manual = User Commands
 man-name = NAME
 man-synopsis = SYNOPSIS

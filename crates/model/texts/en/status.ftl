@@ -45,6 +45,7 @@ status-data = Data
 status-here = Here
 status-counted = Counted: here / there
 status-counted-at = { $span } ago
+status-not-counted = not yet counted
 status-read = Read
 status-audit = Audit: differ
 status-audit-cell = { $differing } of { $compared }, { $span } ago

@@ -54,6 +54,7 @@ config-password-twice = credentials tem password e password_file; fique com um
 config-no-password = credentials não tem password nem password_file, e o systemd não passou credencial
 config-password = a senha não pode ser lida ({ $tried })
 config-file-empty = { $path } está vazio
+config-file-denied = { $path }: “{ $problem }”; como o usuário do serviço: sudo -u espelho espelho doctor
 config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username está vazio; veja o portal
 config-naive-offset = assumptions.naive_offset "{ $value }" não é como "-03:00"

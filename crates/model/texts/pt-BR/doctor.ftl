@@ -200,6 +200,7 @@ doctor-budget-shared = outro programa usa o login, e pode gastar das mesmas { $l
     .next = { alarm-foreign-login.next }
 
 doctor-webhook-none = nenhum configurado; a loja é lida de tempos em tempos
+    .next = para receber avisos além das consultas: escreva [webhook] em { $file }, depois: sudo systemctl reload espelho
 doctor-webhook-by-hand = criado no portal do vendedor, com segredo próprio ({ $address })
 doctor-webhook-address = nosso último login o registrou em { $address }
 doctor-webhook-unregistered = nenhum login nosso que o registrou está anotado; o próximo login do serviço registra { $address }
@@ -216,6 +217,8 @@ doctor-webhook-refused = o marketplace não mandou a entrega de teste: { $cause 
     .next = veja no portal do vendedor se o webhook existe e está ativo; depois: espelho doctor
 doctor-webhook-not-asked = a entrega de teste não pôde ser pedida: { $cause }
     .next = espelho doctor
+doctor-webhook-not-received = o serviço que está rodando não recebe webhooks desta loja: usa uma configuração anterior
+    .next = sudo systemctl reload espelho
 doctor-webhook-no-answer = o serviço não disse se a entrega de teste chegou
     .next = espelho status
 doctor-webhook-unanswered = a entrega de teste a { $address } ainda não chegou a { $listen }
@@ -236,7 +239,7 @@ doctor-receiver-no-service = não olhado: sem o serviço ninguém recebe
 
 doctor-labels = { $folder } aceita gravações
 doctor-labels-none = nenhum arquivo de etiqueta é guardado
-doctor-labels-not-yet = { $folder } ainda não existe; o serviço a cria com a primeira etiqueta
+doctor-labels-not-yet = ainda não há etiquetas; o serviço cria { $folder } com a primeira
 doctor-labels-failed = { $folder } não aceita gravações: “{ $cause }”
     .next = ls -ld { $folder }; a pasta deve ser do usuário do serviço
 doctor-notices = pessoas são avisadas dos alarmes por { $each }

@@ -176,7 +176,8 @@ help-doctor-exit-codes =
       2  a configuração falta ou está errada, ou a linha de comando está
       3  nada está vermelho, e algo configurado não pôde ser verificado
       4  só credenciais estão vermelhas
-    Amarelo funciona; o que não está configurado não conta.
+
+    Amarelo funciona; o que não está configurado, ou ainda não existe, não conta. Uma senha que um login anterior provou conta como verificada; para testá-la agora: espelho doctor --login
 
 help-unknown-argument = argumento desconhecido: { $argument }{ $similar ->
         [none] {""}

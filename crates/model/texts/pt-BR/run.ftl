@@ -191,6 +191,9 @@ run-resumed = { $count ->
         [1] { $count } pausa terminou
        *[other] { $count } pausas terminaram
     }
+run-grants-sqlite = grants é para PostgreSQL; esta configuração usa SQLite, em que as permissões dos arquivos decidem
+    .next = Para um ERP nesta máquina: sudo usermod -aG espelho USUÁRIO-DO-ERP. Para um PostgreSQL: aponte database.url para ele, ou use --config com a pasta de uma configuração que o faça
+
 man-manual = Comandos de usuário
 man-name = NOME
 man-synopsis = SINOPSE

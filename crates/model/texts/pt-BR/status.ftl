@@ -45,6 +45,7 @@ status-data = Dados
 status-here = Aqui
 status-counted = Contagem: aqui / lá
 status-counted-at = há { $span }
+status-not-counted = ainda não contado
 status-read = Lido há
 status-audit = Auditoria: diferem
 status-audit-cell = { $differing } de { $compared }, há { $span }

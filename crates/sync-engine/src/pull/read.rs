@@ -146,6 +146,7 @@ impl<'c, P: Pull> Reader<'c, P> {
     fn tell(&self, left: u64) {
         let done = self.pager.seen().saturating_sub(left);
         let total = self.pager.total().or(self.expected.filter(|expected| *expected >= done));
+        let total = total.filter(|_| !self.options.is_prelude);
         let (read, requests) = (done.saturating_sub(self.resumed), self.pages + self.details);
         let position = Position::new(done, total, read, requests);
         self.context.progress.advance(&self.context.key, P::RESOURCE.into(), position);

@@ -46,6 +46,11 @@ pub(super) const STORE: [StoreCheck; 11] = [
     ("labels", |store| Box::pin(labels::look(store))),
 ];
 
+/// Whether a store's check has something to say. Where no webhook is configured, one line says it.
+pub(super) fn applies(name: &str, has_webhook: bool) -> bool {
+    has_webhook || !["webhook_address", "receiver"].contains(&name)
+}
+
 /// Runs a check with its five-second limit, and notes its duration.
 pub(super) async fn limited(
     clock: &dyn Clock,
@@ -80,6 +85,19 @@ mod tests {
         for name in names {
             assert!(Finding::label_of(name).is_known(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_missing_webhook_is_said_once() {
+        let said = |has_webhook: bool| {
+            let names = STORE
+                .iter()
+                .map(|(name, _)| *name)
+                .filter(|name| name.contains("webhook") || *name == "receiver");
+            names.filter(|name| applies(name, has_webhook)).collect::<Vec<_>>()
+        };
+        assert_eq!(said(true), ["webhook_address", "receiver", "webhook"]);
+        assert_eq!(said(false), ["webhook"]);
     }
 
     #[tokio::test(start_paused = true)]

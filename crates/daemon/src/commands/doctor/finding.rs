@@ -14,7 +14,7 @@ use crate::exit;
 pub(super) enum State {
     /// Proved at this moment, or by the service's own work within the last minute.
     Green,
-    /// There is nothing to check: nobody has asked for it.
+    /// There is nothing to check: nobody has asked for it, or there is none yet.
     #[serde(rename = "not_configured")]
     NotConfigured,
     /// Not checked, or not visible.
@@ -90,7 +90,7 @@ impl Finding {
         Self { is_authentication: true, ..Self::red(found) }
     }
 
-    /// It is not configured, by choice.
+    /// It is not configured, by choice, or there is none yet.
     pub(super) fn not_configured(found: Text) -> Self {
         Self::new(State::NotConfigured, found)
     }

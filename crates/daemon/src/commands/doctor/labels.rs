@@ -14,7 +14,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let shown = folder.shown(&store.config.key, "");
     match folder.prove_write(&store.config.key).await {
         Ok(true) => Finding::green(text!("doctor-labels", folder = shown)),
-        Ok(false) => Finding::absent(text!("doctor-labels-not-yet", folder = shown)),
+        // There is no folder before the first label: nothing is left to prove.
+        Ok(false) => Finding::not_configured(text!("doctor-labels-not-yet", folder = shown)),
         Err(error) => Finding::red(text!("doctor-labels-failed", folder = shown, cause = error.to_string())),
     }
 }

@@ -1,8 +1,8 @@
 //! Checks the webhook: its address, and a test delivery from the marketplace to the receiver.
 
-use espelho_model::text;
+use espelho_model::{text, text::Text};
 use espelho_store::WebhookOwner;
-use espelho_sync_engine::{Examination, Problem, Question, RoundTrip};
+use espelho_sync_engine::{Examination, NOT_RECEIVED, Problem, Question, RoundTrip};
 
 use super::{
     access::{Access, Silence},
@@ -18,7 +18,7 @@ use crate::{
 /// Checks whether the next login would take the webhook away from its registered address.
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     let config = store.config;
-    let Some(webhook) = &config.webhook else { return Finding::not_configured(text!("doctor-webhook-none")) };
+    let Some(webhook) = &config.webhook else { return Finding::not_configured(none(store)) };
     let wanted = format!("/webhooks/{}", config.key);
     let registered = registered(store, webhook).await;
     let is_well = registered.state <= State::Unknown && !registered.is_open;
@@ -27,6 +27,11 @@ pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
         true => Finding::yellow(text!("doctor-webhook-path", address = &webhook.public_url, path = wanted)),
         false => registered,
     }
+}
+
+/// Returns the message that the store has no webhook.
+pub(super) fn none(store: &StoreFacts<'_>) -> Text {
+    text!("doctor-webhook-none", file = store.file())
 }
 
 async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding {
@@ -72,7 +77,7 @@ fn path_of(address: &str) -> &str {
 /// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(webhook) = &store.config.webhook else {
-        return Finding::not_configured(text!("doctor-webhook-none"));
+        return Finding::not_configured(none(store));
     };
     if !matches!(store.access.get(), Some(Access::Service(..))) {
         return Finding::absent(text!("doctor-webhook-no-service"));
@@ -128,6 +133,10 @@ fn judge(
             listen = listen,
             store = store
         )),
+        // The configuration has a webhook, and the service does not know of it yet.
+        RoundTrip::NotAsked(refusal) if refusal.code == NOT_RECEIVED => {
+            Finding::not_seen(text!("doctor-webhook-not-received"))
+        }
         RoundTrip::NotAsked(refusal) => {
             Finding::not_seen(text!("doctor-webhook-not-asked", cause = &refusal.error))
         }
@@ -167,6 +176,19 @@ mod tests {
         ] {
             let finding = judge(&round_trip, (None, CONFIGURED), "127.0.0.1:8788", "a");
             assert_eq!((finding.state, finding.is_open), (state, state == State::Unknown), "{round_trip:?}");
+        }
+    }
+
+    #[test]
+    fn a_service_with_an_earlier_configuration_is_to_be_reloaded() {
+        let refusal = |code: &str| {
+            RoundTrip::NotAsked(Refusal { code: code.into(), error: "e".into(), is_authentication: false })
+        };
+        for (code, expected) in
+            [(NOT_RECEIVED, "doctor-webhook-not-received"), ("http_500", "doctor-webhook-not-asked")]
+        {
+            let finding = judge(&refusal(code), (None, CONFIGURED), "127.0.0.1:8788", "a");
+            assert_eq!((finding.found.id(), finding.is_open), (expected, true));
         }
     }
 

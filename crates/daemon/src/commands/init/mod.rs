@@ -62,24 +62,27 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let (code, next) = ended(doctor::run(cli, &DoctorArgs { login: false }).await, unit::is_installed());
+    let (code, is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+    let next = next_step(code, is_running, unit::is_installed());
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code
 }
 
-/// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether
-/// webhooks arrive) is no mistake of the configuration.
-fn ended(doctor: u8, has_unit: bool) -> (u8, Text) {
-    match (doctor, has_unit) {
-        (exit::COMPLETE | exit::PARTIAL, true) => (exit::COMPLETE, text!("init-next-systemd")),
-        (exit::COMPLETE | exit::PARTIAL, false) => (exit::COMPLETE, text!("init-next-run")),
-        (code, _) => (code, text!("init-next-doctor")),
+/// Returns the next step after doctor's exit code. A service that runs has the earlier configuration, and what doctor found
+/// through it may come from that.
+fn next_step(code: u8, is_running: bool, has_unit: bool) -> Text {
+    match (code, is_running, has_unit) {
+        (_, true, _) => text!("init-next-reload"),
+        (exit::COMPLETE, false, true) => text!("init-next-systemd"),
+        (exit::COMPLETE, false, false) => text!("init-next-run"),
+        _ => text!("init-next-doctor"),
     }
 }
 
 fn exists(file: &Path) -> Text {
-    text!("init-store-exists", file = file.display().to_string())
+    let password = file.with_extension("password");
+    text!("init-store-exists", file = file.display().to_string(), password = password.display().to_string())
 }
 
 /// Says what is wrong, and returns the exit code.
@@ -182,14 +185,27 @@ mod tests {
     }
 
     #[test]
-    fn an_installation_is_ready_though_only_the_running_service_can_show_the_rest() {
-        let of = |code, has_unit| {
-            let (code, next) = ended(code, has_unit);
-            (code, next.id().to_owned())
-        };
-        assert_eq!(of(exit::COMPLETE, true), (exit::COMPLETE, "init-next-systemd".to_owned()));
-        assert_eq!(of(exit::PARTIAL, false), (exit::COMPLETE, "init-next-run".to_owned()));
-        assert_eq!(of(exit::AUTHENTICATION, true), (exit::AUTHENTICATION, "init-next-doctor".to_owned()));
-        assert_eq!(of(exit::FAILED, false), (exit::FAILED, "init-next-doctor".to_owned()));
+    fn an_installation_is_ready_when_doctor_has_proved_it_and_a_running_service_is_reloaded() {
+        for (code, is_running, has_unit, expected) in [
+            (exit::COMPLETE, false, true, "init-next-systemd"),
+            (exit::COMPLETE, false, false, "init-next-run"),
+            (exit::PARTIAL, false, true, "init-next-doctor"),
+            (exit::PARTIAL, false, false, "init-next-doctor"),
+            (exit::AUTHENTICATION, false, true, "init-next-doctor"),
+            (exit::FAILED, false, false, "init-next-doctor"),
+            (exit::COMPLETE, true, true, "init-next-reload"),
+            (exit::PARTIAL, true, true, "init-next-reload"),
+            (exit::FAILED, true, false, "init-next-reload"),
+        ] {
+            let next = next_step(code, is_running, has_unit);
+            assert_eq!(next.id(), expected, "{code} {is_running} {has_unit}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_exists_names_its_password_file() {
+        let said = exists(Path::new("/etc/espelho/stores/loja.toml"));
+        let next = said.next(text::Locale::default()).unwrap();
+        assert!(next.ends_with("/etc/espelho/stores/loja.password"), "{next}");
     }
 }

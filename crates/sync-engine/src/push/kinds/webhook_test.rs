@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{Verdict, evidence::EvidenceKind},
+    plan::push::{Message, Verdict, evidence::EvidenceKind},
 };
 
 /// `webhook.test`.
@@ -60,10 +60,49 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if is_first && sent.is_ok() {
         services.listener.tested(at);
     }
-    Ok(sent.map_or_else(|verdict| verdict, |_| Verdict::Done(Some(asked()))))
+    Ok(sent.map_or_else(advised, |_| Verdict::Done(Some(asked()))))
+}
+
+/// A request without fields can only be refused with 422 for lack of a webhook: the next step says how to get one.
+fn advised(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Failed(Message { code, text })
+            if text.id() == "api-refused" && text.number("status") == Some(422) =>
+        {
+            Verdict::Failed(Message { code, text: text.with("kind", "no-webhook") })
+        }
+        other => other,
+    }
 }
 
 /// The result of the command. That the marketplace has taken the request proves no delivery: the receiver hears of it.
 fn asked() -> Value {
     json!({"request": "accepted", "delivery": "not_awaited"})
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::{
+        text,
+        text::{Language, Locale},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_test_delivery_refused_for_lack_of_a_webhook_says_how_to_get_one() {
+        for (status, expected) in [(422_u16, true), (403, false), (404, false)] {
+            let text =
+                text!("api-refused", status = status, words = "none", kind = "unknown", abilities = "");
+            let verdict = advised(Verdict::Failed(Message::new("http_STATUS", text)));
+            for language in [Language::Portuguese, Language::English] {
+                let outcome = verdict.outcome("command 1", "loja", Locale::of(language)).unwrap();
+                let hint = outcome.hint.unwrap();
+                // A machine without the unit is told another way to reload.
+                for step in ["[webhook]", "espelho retry command 1", "espelho ignore command 1"] {
+                    assert_eq!(hint.contains(step), expected, "{status}: {hint}");
+                }
+            }
+        }
+    }
 }
