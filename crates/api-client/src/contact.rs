@@ -29,6 +29,10 @@ const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
 /// may keep the other program out.
 const CONTESTED_FOR: TimeDelta = TimeDelta::minutes(2);
 
+/// The listings that no mirror can do without. A refusal of one is a lack of permission even where it names no ability; any
+/// other route may refuse one row alone.
+const LISTINGS: [Route; 2] = [("/api/v1/sellers/orders", "GET"), ("/api/products", "GET")];
+
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TroubleKind {
@@ -221,12 +225,13 @@ impl Contact {
             || (self.is_foreign() && !self.has_no_token)
     }
 
-    /// Returns the abilities that the token lacks, over all routes, as one trouble.
+    /// Returns the abilities that the token lacks, over all routes, as one trouble. A listing that was refused without a name
+    /// of an ability stands for it.
     pub fn scope(&self) -> Option<Trouble> {
         let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;
         let since = self.scopes.values().map(|trouble| trouble.since).min().unwrap_or(latest.since);
         let mut abilities: Vec<_> =
-            self.scopes.values().flat_map(|trouble| trouble.abilities.clone()).collect();
+            self.scopes.iter().flat_map(|(route, trouble)| lacked(*route, trouble)).collect();
         abilities.sort_unstable();
         abilities.dedup();
         let times = self.scopes.values().map(|trouble| trouble.times).sum();
@@ -313,6 +318,14 @@ fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, failure: Failure, at: 
             known.times += 1;
         }
         None => *trouble = Some(Trouble::begin(kind, failure, at)),
+    }
+}
+
+/// Returns what the token lacks for a route.
+fn lacked((path, method): Route, trouble: &Trouble) -> Vec<String> {
+    match trouble.abilities.is_empty() && LISTINGS.contains(&(path, method)) {
+        true => vec![format!("{method} {path}")],
+        false => trouble.abilities.clone(),
     }
 }
 
@@ -536,6 +549,24 @@ mod tests {
         assert_eq!(contact.read_to_repeat(at(4)), Some(ApiRequest::get(STOCK.0, &[])));
         contact.note(useful(STOCK), at(5));
         assert_eq!(contact.read_to_repeat(at(9)), None);
+    }
+
+    #[test]
+    fn a_listing_that_is_refused_without_a_name_of_an_ability_stands_for_it() {
+        for (route, named, expected) in [
+            (LISTINGS[0], &[][..], &["GET /api/v1/sellers/orders"][..]),
+            (LISTINGS[1], &[], &["GET /api/products"]),
+            (LISTINGS[1], &["store_products_read"], &["store_products_read"]),
+            (("/api/products", "POST"), &[], &[]),
+            (("/api/v1/sellers/orders/{id}/financial", "GET"), &[], &[]),
+        ] {
+            let mut contact = Contact::default();
+            let named = named.iter().map(|name: &&str| (*name).to_owned()).collect();
+            contact.note(Outcome::MissingAbilities(route, named, None), at(1));
+            assert_eq!(contact.scope().unwrap().abilities, expected, "{route:?}");
+            contact.note(Outcome::Useful(route), at(2));
+            assert!(contact.scope().is_none(), "{route:?} is accepted");
+        }
     }
 
     #[test]
