@@ -16,7 +16,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::symptom::Symptom;
 
-use crate::{ApiRequest, login_reason::LoginReason, route::Route};
+use crate::{
+    ApiRequest,
+    login_reason::LoginReason,
+    route::{self, Route},
+};
 pub use outcome::{Failure, Outcome};
 
 /// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
@@ -31,7 +35,7 @@ const CONTESTED_FOR: TimeDelta = TimeDelta::minutes(2);
 
 /// The listings that no mirror can do without. A refusal of one is a lack of permission even where it names no ability; any
 /// other route may refuse one row alone.
-const LISTINGS: [Route; 2] = [("/api/v1/sellers/orders", "GET"), ("/api/products", "GET")];
+const LISTINGS: [Route; 2] = [(route::ORDERS, "GET"), (route::PRODUCTS, "GET")];
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

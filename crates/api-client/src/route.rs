@@ -2,3 +2,8 @@
 
 /// A route with its method.
 pub type Route = (&'static str, &'static str);
+
+/// The listing of orders (API document, "Endpoints", "Orders").
+pub(crate) const ORDERS: &str = "/api/v1/sellers/orders";
+/// The listing of products (API document, "Endpoints", "Products").
+pub(crate) const PRODUCTS: &str = "/api/products";

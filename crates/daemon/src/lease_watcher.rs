@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::webhook::WakerRegistry;
 
-/// How often a SQLite lock file is tried again.
+/// The interval at which a SQLite lock file is tried again.
 const LOCK_FILE_RETRY_INTERVAL: Duration = Duration::from_secs(5);
-/// How often the locks of a shared database are read: a fraction of the time within which another owner must take over.
+/// The interval at which the locks of a shared database are read: a fraction of the time within which another owner must take over.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the database is asked whether the ERP has written an intent: three look-ups in small indexes.
 const INTENT_POLL_INTERVAL: Duration = Duration::from_millis(250);

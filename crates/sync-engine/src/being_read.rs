@@ -28,8 +28,8 @@ impl BeingRead {
     }
 
     /// Tells whether a row is being read as it is listed here. A row that is listed differently has changed since.
-    pub(crate) fn has(&self, resource: Resource, key: &str, listing_hash: ContentHash) -> bool {
-        self.0.lock().get(&(resource, key.to_owned())) == Some(&listing_hash)
+    pub(crate) fn has(&self, resource: Resource, row: &ListedRow) -> bool {
+        self.0.lock().get(&(resource, row.key.clone())) == Some(&row.hash)
     }
 }
 
@@ -55,10 +55,10 @@ mod tests {
         let being_read = BeingRead::default();
         let first = being_read.begin(Resource::Orders, &[row("1", 10), row("2", 20)]);
         let second = being_read.begin(Resource::Orders, &[row("3", 30)]);
-        let orders = |key, hash| being_read.has(Resource::Orders, key, ContentHash::from_i64(hash));
+        let orders = |key, hash| being_read.has(Resource::Orders, &row(key, hash));
         assert!(orders("1", 10) && orders("2", 20) && orders("3", 30));
         assert!(!orders("1", 11), "it has changed since");
-        assert!(!being_read.has(Resource::Products, "1", ContentHash::from_i64(10)));
+        assert!(!being_read.has(Resource::Products, &row("1", 10)));
         drop(first);
         assert!(!orders("1", 10) && orders("3", 30));
         drop(second);

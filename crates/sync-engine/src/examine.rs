@@ -15,9 +15,9 @@ use crate::{Problem, report::with_causes};
 pub enum Question {
     /// Does the marketplace accept the token?
     Token,
-    /// What may the token do?
+    /// Has the token the abilities that the service needs?
     Abilities,
-    /// What may the token do beside reading orders?
+    /// Has it those beside reading orders?
     OtherAbilities,
     /// Does the webhook's test delivery arrive?
     Webhook,
@@ -82,7 +82,7 @@ const ORDERS: &str = "orders";
 impl Ability {
     /// The ability to read orders, of a token that has just read some.
     pub fn orders_read() -> Self {
-        Self { name: ORDERS.to_owned(), granted: Some(true), missing: Vec::new(), error: None }
+        seen(ORDERS, Ok(()))
     }
 }
 

@@ -151,7 +151,7 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
         }
         Resource::Products => match context.store.mirror().location_names(&context.key).await {
             Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
-            Err(error) => unread(resource, &error),
+            Err(error) => failed_report(resource, &error),
         },
     }
 }
@@ -171,7 +171,7 @@ async fn read_orders(
             Box::pin(run_pass(context, open, pass)).await
         }
         Ok(false) => return run_pass(context, all, pass).await,
-        Err(error) => return unread(Resource::Orders, &error),
+        Err(error) => return failed_report(Resource::Orders, &error),
     };
     if first.problem.as_ref().is_some_and(concerns_store) {
         return first;
@@ -206,7 +206,7 @@ fn with_first(first: ResourceReport, mut all: ResourceReport) -> ResourceReport 
 }
 
 /// Returns the report of a resource of which nothing was read, because the database did not answer.
-fn unread(resource: Resource, error: &StoreError) -> ResourceReport {
+fn failed_report(resource: Resource, error: &StoreError) -> ResourceReport {
     let mut report = ResourceReport::new(resource);
     (report.state, report.problem) = (RunState::Failed, Some(Problem::from_store(error)));
     report

@@ -9,7 +9,7 @@ use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, S
 use espelho_sync_engine::plan::alarms::{DatabaseHolder, DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
 
-/// How often the prober tries a write while all is well. In trouble, after any failed statement, and with other alarms to
+/// The interval of the prober's writes while all is well. In trouble, after any failed statement, and with other alarms to
 /// record, it tries at each observation.
 const EVERY: Duration = Duration::from_secs(12);
 /// A write that takes longer waits for another program's lock.

@@ -112,8 +112,8 @@ fn row(
 }
 
 /// Returns the counts of both mirror and marketplace at one time: `300 / 302, 3 min`. It never compares rows of now
-/// with a count of then.
-/// A count from before the end of the last run is that of another mirror: it says `0 / 200` beside 200 rows.
+/// with a count of then. A count from before the end of the last run is not shown: `0 / 200` would stand beside 200
+/// rows.
 pub(crate) fn counted(store: &StoreSnapshot, row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let (Some(remote), Some(then), Some(counted_at)) = (row.remote, row.local_then, row.remote_at) else {
         return "-".to_owned();

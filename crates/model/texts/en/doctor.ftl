@@ -179,7 +179,7 @@ doctor-scopes-failed = could not be seen: { $cause }
     .next = espelho doctor
 
 doctor-budget = { $free } of { $limit } requests a minute are free; our own work uses the others
-doctor-budget-refused = the marketplace refuses requests (429), although { $free } of our { $limit } a minute are free
+doctor-budget-refused = the marketplace refuses requests (429); { $free } of our { $limit } a minute are free
     .next = { alarm-throttled.next }
 doctor-budget-shared = another program uses the login, and may spend from the same { $limit } requests a minute
     .next = { alarm-foreign-login.next }

@@ -194,7 +194,7 @@ doctor-scopes-failed = não deu para ver: { $cause }
     .next = espelho doctor
 
 doctor-budget = { $free } de { $limit } chamadas por minuto livres; o nosso próprio trabalho usa as outras
-doctor-budget-refused = o marketplace recusa chamadas (429), embora { $free } das nossas { $limit } por minuto estejam livres
+doctor-budget-refused = o marketplace recusa chamadas (429); { $free } das nossas { $limit } por minuto estão livres
     .next = { alarm-throttled.next }
 doctor-budget-shared = outro programa usa o login, e pode gastar das mesmas { $limit } chamadas por minuto
     .next = { alarm-foreign-login.next }

@@ -72,7 +72,7 @@ pub struct StockIntent {
 }
 
 impl Intents<'_> {
-    /// Whether a desired level is unchanged since it was read, and still open (`new`, `waiting` or `sending`).
+    /// Tells if a desired level is unchanged since it was read, and still open (`new`, `waiting` or `sending`).
     ///
     /// # Errors
     /// When the database does not answer.

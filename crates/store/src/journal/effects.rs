@@ -88,8 +88,8 @@ pub struct NewEffect {
     pub command: Option<(i64, String)>,
     /// Method, path and body: `POST /api/products/P1/stock {"location_id":7,"quantity":10}`.
     pub request: String,
-    /// What tells later whether it happened, as a JSON object with the version `v`: what was asked for, and what was
-    /// there before.
+    /// The evidence by which a reading tells later if it happened: a JSON object with the version `v`, the value that
+    /// was asked for, and the value before.
     pub evidence: Option<String>,
 }
 
@@ -108,7 +108,7 @@ pub struct Effect {
     pub fingerprint: Option<String>,
     /// Method, path and body.
     pub request: String,
-    /// What tells whether it happened, as JSON: see [`NewEffect::evidence`].
+    /// The evidence by which a reading tells if it happened, as JSON: see [`NewEffect::evidence`].
     pub evidence: Option<String>,
     /// Its state.
     pub state: EffectState,
@@ -118,7 +118,7 @@ pub struct Effect {
     pub sent_at: Option<DateTime<Utc>>,
     /// A short stable code of the error, or of another reason why it did not happen, if there is one.
     pub code: Option<String>,
-    /// How its result is known; of a doubtful effect a message of the catalogue, as JSON.
+    /// The way its result is known; of a doubtful effect a message of the catalogue, as JSON.
     pub note: Option<String>,
     /// The marketplace's answer, as far as erasures and the policy for people's data let it be kept.
     pub answer: Option<String>,
@@ -131,7 +131,7 @@ pub struct Settled {
     pub state: EffectState,
     /// A short stable code of the error, if there was one.
     pub code: Option<String>,
-    /// How the result is known; of a doubtful effect a message of the catalogue, as JSON.
+    /// The way the result is known; of a doubtful effect a message of the catalogue, as JSON.
     pub note: Option<String>,
     /// The marketplace's answer.
     pub answer: Option<String>,

@@ -171,7 +171,7 @@ impl Staleness<'_> {
             sql = UNREAD_BELOW;
         }
         let rows = self.database.fetch("read orders with unread sides", sql, values).await?;
-        unread(&rows)
+        unread_orders(&rows)
     }
 
     /// Up to `limit` open orders with sub-resources to read, by number.
@@ -181,7 +181,7 @@ impl Staleness<'_> {
     pub async fn unread_open_orders(self, store: &StoreKey, limit: u32) -> Result<Vec<UnreadOrder>, Error> {
         let values = vec![store.as_str().into(), i64::from(limit).into()];
         let rows = self.database.fetch("read open orders with unread sides", UNREAD_OPEN, values).await?;
-        unread(&rows)
+        unread_orders(&rows)
     }
 
     /// Up to `limit` orders that are open or have unfinished labels, whose sub-resource was last read before
@@ -204,7 +204,7 @@ impl Staleness<'_> {
 }
 
 /// Returns orders with what is left to read of them, from rows that name what was read.
-fn unread(rows: &[Row]) -> Result<Vec<UnreadOrder>, Error> {
+fn unread_orders(rows: &[Row]) -> Result<Vec<UnreadOrder>, Error> {
     let mut orders: Vec<UnreadOrder> = Vec::new();
     for row in rows {
         let number = OrderNumber::new(row.text(0)?);

@@ -175,7 +175,7 @@ impl<'c> EntityReader<'c> {
         let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
         let missed_events = self.events_of(number, request, &subresources).await?;
-        let (sold, status) = products_and_status(order.as_ref().map(|fetched| &fetched.detail));
+        let (sold, status) = products_and_status(detail);
         let is_settled = order.is_some() && is_settled(changed_at, self.context.clock.now());
         let read = OrderRead { known, order, is_settled, subresources };
         let Written::Row(op) = self.rows.write_order(number, request, read).await? else {

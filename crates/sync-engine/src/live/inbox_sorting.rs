@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Sorted {
     /// The language of the texts on failures.
     pub(super) locale: Locale,
-    /// What to read again. Its deliveries are handled when that is written, so they are not among `handled`.
+    /// Entities to read again. Their deliveries are handled when they are written, so they are not among `handled`.
     pub(super) reads: Vec<(Entity, RefreshRequest)>,
     /// Data to write, each item with the key of its delivery ([`key_of`]).
     pub(super) event_only_data: Vec<(String, EventOnlyData)>,

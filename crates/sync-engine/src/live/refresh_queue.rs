@@ -111,14 +111,14 @@ impl<'c> RefreshQueue<'c> {
     /// Decides if a request is carried out now: an order that only a listing shows is left to the next sweep where the
     /// marketplace denies all that it lists.
     pub(super) fn admit(&self, request: &RefreshRequest) -> Admission {
-        match request.is_unknown && request.urgency != Urgency::Hinted {
+        match is_only_listed(request) {
             true => self.state().denials.admit(),
             false => Admission::Read,
         }
     }
 
     /// Records that a listed order was denied; returns whether it is a new one, and the marketplace denies all of those.
-    /// What a sweep asks for again is on record.
+    /// The denial of an order that a sweep asks for again is on record already.
     pub(super) fn note_denied(&self, request: &RefreshRequest) -> bool {
         let is_new = request.is_unknown && request.urgency == Urgency::Found;
         let mut state = self.state();
@@ -128,7 +128,7 @@ impl<'c> RefreshQueue<'c> {
 
     /// Records what was read: an order that only a listing showed ends the denials.
     pub(super) fn note_answered(&self, request: &RefreshRequest) {
-        if request.is_unknown && request.urgency != Urgency::Hinted {
+        if is_only_listed(request) {
             self.state().denials.answered();
         }
     }
@@ -254,6 +254,11 @@ impl State {
             other => other,
         }
     }
+}
+
+/// Tells if only a listing shows an order: the mirror does not have it, and no delivery reported it.
+fn is_only_listed(request: &RefreshRequest) -> bool {
+    request.is_unknown && request.urgency != Urgency::Hinted
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use espelho_api_client::Error as ApiError;
 use espelho_model::text;
-use espelho_store::{Error as StoreError, Subresource};
+use espelho_store::Error as StoreError;
 
 use super::{
     denials::Denials,
@@ -18,7 +18,7 @@ use crate::{
     Error, Input, Problem, StoreContext,
     error::ends_all,
     plan::refresh_queue::{Ended, Work},
-    plan::refresh_request::{Entity, RefreshRequest, Urgency},
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{
         denied_orders::{Admission, NEVER_FOUND},
         refresh::{changed_since, is_missed},
@@ -59,9 +59,6 @@ impl<'c> Refresher<'c> {
 
     /// Does what the queue gave out.
     pub(super) async fn refresh(&self, work: Work) -> Result<(), Error> {
-        if self.is_read_by_pass(&work) {
-            return self.leave(&work.entity).await;
-        }
         if let Admission::Leave { is_first } = self.queue.admit(&work.request) {
             if is_first {
                 let next_step =
@@ -122,18 +119,7 @@ impl<'c> Refresher<'c> {
         Ok(())
     }
 
-    /// Tells if a pass has begun to read what a sweep found before it, as the sweep listed it.
-    fn is_read_by_pass(&self, Work { entity, request, .. }: &Work) -> bool {
-        let (resource, key) = entity.row();
-        let is_row_alone = request.subresources.iter().all(|part| *part == Subresource::Order)
-            && request.afterwards.is_empty()
-            && request.ids.is_empty();
-        request.urgency == Urgency::Found
-            && is_row_alone
-            && request.listing_hash.is_some_and(|hash| self.context.being_read.has(resource, key, hash))
-    }
-
-    /// Leaves an entity unread: a pass reads it, or the next sweep finds it again.
+    /// Leaves an order to the next sweep, which finds it again: the failures of those that were read say why.
     async fn leave(&self, entity: &Entity) -> Result<(), Error> {
         let ids = self.queue.done(entity, Ended::Done);
         if self.is_over(entity, Ended::Done) {

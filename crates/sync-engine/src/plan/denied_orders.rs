@@ -38,7 +38,7 @@ pub struct DenialStreak {
     has_left: bool,
 }
 
-/// What becomes of an order that a listing shows and the mirror does not have.
+/// The decision about an order that a listing shows and the mirror does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It is read.

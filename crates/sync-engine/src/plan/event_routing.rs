@@ -11,7 +11,7 @@ use super::{
     refresh_request::{Entity, Expected, RefreshRequest, Urgency},
 };
 
-/// What a delivery requires of the store's task.
+/// The work that a delivery gives the store's task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// A refresh of an entity.

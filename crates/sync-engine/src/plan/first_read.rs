@@ -1,8 +1,11 @@
 //! Decides what the first reading of a store reads first. It has 300 requests a minute for every order, every product,
 //! and five sub-resources of each order: people wait for the open orders, and `/readyz` for the orders and products.
-//! Nobody waits for the sub-resources of closed orders.
+//! The sub-resources of closed orders can wait.
 
 use std::time::Duration;
+
+use espelho_model::order::TERMINAL_STATUSES;
+use serde_json::Value;
 
 /// For so long after its start a first reading has the budget alone: a small store is read by then.
 pub const HEAD_START: Duration = Duration::from_secs(120);
@@ -16,7 +19,7 @@ const LATEST_BESIDE_READING: usize = 5;
 /// with those of the backlog.
 const MIRRORED: (usize, usize, usize) = (50, 75, 100);
 
-/// How far a store is read.
+/// The part of a store that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The first reading has just begun.
@@ -65,10 +68,17 @@ impl Phase {
     }
 }
 
-/// Whether a reconciliation reads the open orders before all orders. `is_kept` tells whether the checkpoint on record is
+/// Tells if a reconciliation reads the open orders before all orders. `is_kept` is true if the checkpoint on record is
 /// that of a pass over the open orders; `None` if there is no checkpoint.
 pub fn reads_open_first(is_kept: Option<bool>, was_mirrored: bool) -> bool {
     is_kept.unwrap_or(!was_mirrored)
+}
+
+/// Tells if a sweep leaves an order that the mirror does not have to the first reading, by its row in the listing: a
+/// closed one would be read before the open ones, and once more by the pass that has just listed it.
+pub fn is_left_to_reading(row: &str) -> bool {
+    let row = serde_json::from_str::<Value>(row).unwrap_or_default();
+    row["status"].as_str().is_some_and(|status| TERMINAL_STATUSES.contains(&status))
 }
 
 #[cfg(test)]
@@ -103,6 +113,22 @@ mod tests {
         ] {
             let quota = (phase.of_open(), phase.of_latest(open), phase.of_backlog(open, latest));
             assert_eq!(quota, expected, "{phase:?} after {open} and {latest}");
+        }
+    }
+
+    #[test]
+    fn sweeps_leave_closed_orders_to_the_first_reading_and_no_others() {
+        for (row, expected) in [
+            (r#"{"status":"delivered"}"#, true),
+            (r#"{"status":"cancelled","order_number":"1"}"#, true),
+            (r#"{"status":"paid"}"#, false),
+            (r#"{"status":"a word of tomorrow"}"#, false),
+            (r#"{"status":null}"#, false),
+            (r#"{"status":7}"#, false),
+            (r#"{"order_number":"1"}"#, false),
+            ("no JSON", false),
+        ] {
+            assert_eq!(is_left_to_reading(row), expected, "{row}");
         }
     }
 

@@ -41,6 +41,17 @@ pub struct Dispatched {
     pub is_incomplete: bool,
 }
 
+/// The reason why a level is lower than it was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explanation {
+    /// Dispatches may have taken the difference.
+    Sold,
+    /// No dispatch takes as much.
+    NotSold,
+    /// The dispatches are not all known.
+    Unknown,
+}
+
 /// Beyond this many sums the result is unclear.
 const MAX_SUMS: usize = 2_000;
 
@@ -61,6 +72,15 @@ impl Dispatched {
     /// Returns the same quantities, each of them as one that may have left.
     pub fn all_possible(self) -> Self {
         Self { certain: Vec::new(), possible: [self.certain, self.possible].concat(), ..self }
+    }
+
+    /// Returns the reason why a level is lower by `lower`.
+    pub fn explains(&self, lower: Decimal) -> Explanation {
+        match (self.may_be(lower), self.is_incomplete) {
+            (true, _) => Explanation::Sold,
+            (false, true) => Explanation::Unknown,
+            (false, false) => Explanation::NotSold,
+        }
     }
 
     /// Says whether nothing left in between, for all that is known.
@@ -109,6 +129,20 @@ mod tests {
         assert!(may_be(&possible, 0) && may_be(&possible, 1_999) && !may_be(&possible, 2_000));
         possible.push(whole(2_000));
         assert!(!may_be(&possible, 0), "too many to tell");
+    }
+
+    #[test]
+    fn an_order_that_is_denied_leaves_unknown_what_the_others_do_not_explain() {
+        let sold =
+            |is_incomplete| Dispatched { possible: vec![whole(2)], is_incomplete, ..Dispatched::default() };
+        for (is_incomplete, lower, expected) in [
+            (false, 2, Explanation::Sold),
+            (false, 3, Explanation::NotSold),
+            (true, 2, Explanation::Sold),
+            (true, 3, Explanation::Unknown),
+        ] {
+            assert_eq!(sold(is_incomplete).explains(whole(lower)), expected, "{is_incomplete} {lower}");
+        }
     }
 
     proptest! {

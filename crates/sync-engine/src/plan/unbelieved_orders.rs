@@ -19,7 +19,7 @@ const AGAIN_AFTER: TimeDelta = TimeDelta::seconds(50);
 /// Orders of one page of a listing that are read again at once.
 pub const AT_ONCE: usize = 5;
 
-/// Decides what follows from a detail that is not believed. What a sweep asks for again is not repeated by the queue: the
+/// Decides what follows from a detail that is not believed. The queue does not repeat one that a sweep asks for again: the
 /// next sweep does that.
 pub fn after_unbelieved(urgency: Urgency) -> Ended {
     match urgency {

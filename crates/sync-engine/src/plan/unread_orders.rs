@@ -40,7 +40,7 @@ impl UnreadWalk {
         mut unread: Vec<UnreadOrder>,
         phase: Phase,
     ) -> (Vec<UnreadOrder>, Option<Backlog>) {
-        let is_full = unread.len() >= MOST;
+        let is_full = is_full(&unread);
         let (mut chosen, _) = take(open, phase.of_open(), false);
         let of_open = count(&chosen);
         unread.retain(|order| !chosen.iter().any(|open| open.number == order.number));
@@ -56,7 +56,7 @@ impl UnreadWalk {
 
     /// Chooses among the orders of the backlog. At its end the walk begins again below the latest changed orders.
     pub fn backlog(&mut self, unread: Vec<UnreadOrder>, backlog: &Backlog) -> Vec<UnreadOrder> {
-        let is_full = unread.len() >= MOST;
+        let is_full = is_full(&unread);
         let (chosen, end) = take(unread, backlog.most, is_full);
         self.after = end.map(Box::new);
         chosen
@@ -66,6 +66,12 @@ impl UnreadWalk {
     pub fn end(&mut self) {
         self.after = None;
     }
+}
+
+/// Tells if the open orders are looked up beside the latest changed ones. An answer that is not full has them too, but a
+/// first reading takes few orders of it.
+pub fn needs_open(latest: &[UnreadOrder], phase: Phase) -> bool {
+    phase == Phase::Reading || is_full(latest)
 }
 
 /// Takes orders until they have `most` sub-resources or more; returns them, and the place of the last one if others may
@@ -80,6 +86,10 @@ fn take(mut orders: Vec<UnreadOrder>, most: usize, is_full: bool) -> (Vec<Unread
     orders.truncate(taken);
     let end = orders.last().filter(|_| has_more).map(|last| (last.since, last.number.clone()));
     (orders, end)
+}
+
+fn is_full(answer: &[UnreadOrder]) -> bool {
+    answer.len() >= MOST
 }
 
 fn count(orders: &[UnreadOrder]) -> usize {
@@ -188,6 +198,19 @@ mod tests {
         }
         let (chosen, backlog) = UnreadWalk::default().latest(open(), looked_up(&all, None), Phase::HeadStart);
         assert_eq!((chosen, backlog), (Vec::new(), None), "the first reading has the budget alone");
+    }
+
+    #[test]
+    fn open_orders_are_looked_up_where_the_latest_changed_ones_may_lack_some() {
+        for (phase, latest, expected) in [
+            (Phase::Mirrored, 0, false),
+            (Phase::Mirrored, 99, false),
+            (Phase::Mirrored, 100, true),
+            (Phase::Reading, 0, true),
+            (Phase::Reading, 100, true),
+        ] {
+            assert_eq!(needs_open(&unread(1..=latest, 5), phase), expected, "{phase:?} {latest}");
+        }
     }
 
     #[test]

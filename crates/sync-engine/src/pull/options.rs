@@ -11,7 +11,7 @@ pub struct PassOptions {
     pub dry_run: bool,
     /// Whether the listing has all rows, so that a missing row is gone.
     pub covers_everything: bool,
-    /// Whether another pass over the same resource follows: its total would look like that of all rows.
+    /// True if another pass over the same resource follows: this one's total would look like that of all rows.
     pub is_prelude: bool,
     /// Mark rows gone, however many they are.
     pub accept_gone: bool,

@@ -16,7 +16,7 @@ use crate::{
             evidence::may_have_happened,
             own_writes::is_recent,
         },
-        stock_balance::Dispatched,
+        stock_balance::{Dispatched, Explanation},
     },
     push::refused::refused,
 };
@@ -133,14 +133,17 @@ impl<'c> DispatchTimeline<'c> {
                 Ok(Some((quantity, placed))) => add(&mut sold, quantity, placed),
                 Ok(None) => (),
                 // A parent store lists the orders of its substores and may be denied them, day after day.
-                Err(Error::Api(error)) => sold.is_incomplete = refused(error).map(|_| true)?,
+                Err(Error::Api(error)) => {
+                    refused(error)?;
+                    sold.is_incomplete = true;
+                }
                 Err(cause) => return Err(cause),
             }
         }
         Ok(Some(sold))
     }
 
-    /// Says whether dispatches since an effect explain why a level is lower than it was set. `mark` is the last effect
+    /// Returns the reason why a level is lower than it was set: dispatches since an effect, or none. `mark` is the last effect
     /// before the level was read: a dispatch of ours up to it was before that. Goods that left around the effect otherwise
     /// may have left after it.
     pub(super) async fn explains(
@@ -149,13 +152,13 @@ impl<'c> DispatchTimeline<'c> {
         (effect, mark): (i64, i64),
         set_at: DateTime<Utc>,
         lower: Decimal,
-    ) -> Result<bool, Error> {
+    ) -> Result<Explanation, Error> {
         if lower <= Decimal::ZERO {
-            return Ok(false);
+            return Ok(Explanation::NotSold);
         }
         let window = ReadingWindow { effect, mark, from: set_at, until: set_at };
         let sold = self.sold_since(sku, window).await?;
-        Ok(sold.is_some_and(|sold| sold.all_possible().may_be(lower)))
+        Ok(sold.map_or(Explanation::Unknown, |sold| sold.all_possible().explains(lower)))
     }
 
     /// Returns the orders placed since about `from` that the mirror does not know; `None` when they fill more than a

@@ -500,21 +500,20 @@ impl<'c> StockPusher<'c> {
     ) -> Result<Settlement, Error> {
         let detail = self.tools.products.read(&ProductId::new(&evidence.product)).await?;
         let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
-        let Some(quantity) = quantity_of(level) else {
-            let sent_at = effect.sent_at.unwrap_or(effect.planned_at);
-            return Ok(lost_level::settle_unknown(self.context.clock.now() - sent_at));
-        };
+        let now = self.context.clock.now();
+        let age = now - effect.sent_at.unwrap_or(effect.planned_at);
+        let Some(quantity) = quantity_of(level) else { return Ok(lost_level::settle_unknown(age)) };
         let lower = evidence.target - quantity;
         let sku = Sku::new(&evidence.sku);
         let around = (effect.id, evidence.mark.unwrap_or_default());
-        let is_explained = self.tools.dispatches.explains(&sku, around, effect.planned_at, lower).await?;
+        let explanation = self.tools.dispatches.explains(&sku, around, effect.planned_at, lower).await?;
         let (store, key) = (&self.context.store, &self.context.key);
         let mut earlier = of_product(
             store.journal().effects_on(key, &effect.key).await?,
             &ProductId::new(&evidence.product),
         );
         earlier.retain(|other| other.id < effect.id);
-        let is_behind = is_behind(quantity, &earlier, self.context.clock.now());
-        Ok(lost_level::settle(evidence, quantity, is_explained, is_behind))
+        let is_behind = is_behind(quantity, &earlier, now);
+        Ok(lost_level::settle(evidence, quantity, explanation, is_behind, age))
     }
 }

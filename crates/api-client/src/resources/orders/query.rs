@@ -9,7 +9,7 @@ use crate::{
     wire::{fields::FieldReader, members::member},
 };
 
-const ROUTE: &str = "/api/v1/sellers/orders";
+const ROUTE: &str = crate::route::ORDERS;
 
 /// A query for the listing. `None` leaves a parameter to the server's default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-const PRODUCTS: &str = "/api/products";
+const PRODUCTS: &str = crate::route::PRODUCTS;
 const PRODUCT: &str = "/api/products/{id}";
 
 /// A product's name: at most 255 characters.

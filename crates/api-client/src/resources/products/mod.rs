@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-const LIST: &str = "/api/products";
+const LIST: &str = crate::route::PRODUCTS;
 const DETAIL: &str = "/api/products/{id}";
 const PRICES: &str = "/api/products/{id}/prices";
 const STOCK: &str = "/api/products/{id}/stock";

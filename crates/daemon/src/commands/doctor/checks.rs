@@ -46,7 +46,7 @@ pub(super) const STORE: [StoreCheck; 11] = [
     ("labels", |store| Box::pin(labels::look(store))),
 ];
 
-/// Whether a store's check has something to say. Where no webhook is configured, one line says it.
+/// Tells if a check of a store is shown. A store without a webhook gets one line about it.
 pub(super) fn applies(name: &str, has_webhook: bool) -> bool {
     has_webhook || !["webhook_address", "receiver"].contains(&name)
 }

@@ -13,9 +13,6 @@ use super::{
 use crate::local;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
-    if store.config.webhook.is_none() {
-        return Finding::not_configured(text!("doctor-webhook-none", file = store.file()));
-    }
     // systemd may hold the port of a service that was stopped, and would start it for this delivery.
     if store.all.status().is_none() {
         return Finding::not_seen(text!("doctor-receiver-no-service"));

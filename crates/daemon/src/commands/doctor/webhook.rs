@@ -30,7 +30,7 @@ pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
 }
 
 /// Returns the message that the store has no webhook.
-pub(super) fn none(store: &StoreFacts<'_>) -> Text {
+fn none(store: &StoreFacts<'_>) -> Text {
     text!("doctor-webhook-none", file = store.file())
 }
 
@@ -76,9 +76,7 @@ fn path_of(address: &str) -> &str {
 
 /// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
-    let Some(webhook) = &store.config.webhook else {
-        return Finding::not_configured(none(store));
-    };
+    let Some(webhook) = &store.config.webhook else { return Finding::not_configured(none(store)) };
     if !matches!(store.access.get(), Some(Access::Service(..))) {
         return Finding::absent(text!("doctor-webhook-no-service"));
     }

@@ -12,10 +12,12 @@ use crate::{
         denials::Denials,
         refresh_queue::RefreshQueue,
         row_writer::{RowWriter, SETTLED},
+        signals::Signals,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     plan::{
         denied_orders::{LISTED_AT_ONCE, NEVER_FOUND, is_denied},
+        first_read::is_left_to_reading,
         listed::is_already_mirrored,
         page::plan_page,
         unbelieved_orders::{AT_ONCE, CODE, due_again},
@@ -38,14 +40,16 @@ struct Changed {
 pub(super) struct ChangedRows<'c> {
     context: &'c StoreContext,
     queue: &'c RefreshQueue<'c>,
+    signals: &'c Signals,
     rows: RowWriter<'c>,
     denials: Denials<'c>,
 }
 
 impl<'c> ChangedRows<'c> {
     /// Returns a comparison that fills `queue`.
-    pub(super) fn new(context: &'c StoreContext, queue: &'c RefreshQueue<'c>) -> Self {
-        Self { context, queue, rows: RowWriter::new(context), denials: Denials::new(context) }
+    pub(super) fn new(context: &'c StoreContext, queue: &'c RefreshQueue<'c>, signals: &'c Signals) -> Self {
+        let (rows, denials) = (RowWriter::new(context), Denials::new(context));
+        Self { context, queue, signals, rows, denials }
     }
 
     /// Queues the rows that are listed differently; returns those that are news, and denied orders: a walk that ended
@@ -74,7 +78,10 @@ impl<'c> ChangedRows<'c> {
         let known = store.mirror().known(key, resource, keys()).await?;
         self.denials.clear_listed(resource, keys()).await?;
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
-        changed.retain(|row| !self.context.being_read.has(resource, &row.key, row.hash));
+        changed.retain(|row| !self.context.being_read.has(resource, row));
+        if resource == Resource::Orders && !self.signals.is_mirrored() {
+            changed.retain(|row| known.contains_key(&row.key) || !is_left_to_reading(&row.text));
+        }
         let (mut denied, mut unbelieved) = (Vec::new(), Vec::new());
         if !changed.is_empty() {
             // Rows that failed lately are left to the complete reconciliation, except orders that were denied or not

@@ -76,7 +76,7 @@ impl<'c> Sweeps<'c> {
         record: &'c SweepRecord<'c>,
         sources: SweepSources<'c>,
     ) -> Self {
-        let changed = ChangedRows::new(context, sources.queue);
+        let changed = ChangedRows::new(context, sources.queue, sources.signals);
         let products = ProductSweep::new(context, sources.queue, sources.signals);
         let subresources = SubresourceSweep::default();
         let campaigns = CampaignSweep::new(context, sources.signals);

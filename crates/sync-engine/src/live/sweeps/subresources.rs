@@ -12,7 +12,7 @@ use crate::{
     plan::{
         first_read::Phase,
         load::SHIPPED_AT_ONCE,
-        unread_orders::{AT_ONCE, UnreadWalk},
+        unread_orders::{AT_ONCE, UnreadWalk, needs_open},
     },
 };
 
@@ -54,8 +54,7 @@ impl SubresourceSweep {
     ) -> Result<(), Error> {
         let (staleness, key) = (context.store.staleness(), &context.key);
         let latest = staleness.unread_orders(key, None, AT_ONCE).await?;
-        // An answer that is not full has the open orders too, and little is to be read.
-        let open = match phase == Phase::Reading || latest.len() >= AT_ONCE as usize {
+        let open = match needs_open(&latest, phase) {
             true => staleness.unread_open_orders(key, AT_ONCE).await?,
             false => Vec::new(),
         };

@@ -86,7 +86,7 @@ pub struct LevelSet {
     pub planned_at: DateTime<Utc>,
     /// What was set.
     pub target: Decimal,
-    /// What our movements (`stock.adjust`) have added since; negative where they took something off.
+    /// The sum of our movements (`stock.adjust`) since; negative where they took something off.
     pub moved: Decimal,
     /// The revision of the row in `erp_stock` that asked for it; `None` in older records.
     pub wish: Option<i64>,
@@ -103,7 +103,7 @@ impl LevelSet {
     }
 }
 
-/// Whether the mirrored level may be taken for the marketplace's, so that nothing is read before the decision. A row of
+/// The trust in a mirrored level as the marketplace's, so that nothing is read before the decision. A row of
 /// the ERP is done only by fresh proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -124,12 +124,12 @@ pub enum Action {
     Set(Decimal),
 }
 
-/// The check of a level that was sent.
+/// The result of comparing a level with a reading.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
     /// The row is answered, or waits.
     Answer(Verdict),
-    /// The level is lower than it was set by so much (negative: higher). What was dispatched since decides.
+    /// The level is lower than it should be by so much (negative: higher). What was dispatched since decides.
     Compare(Decimal),
 }
 

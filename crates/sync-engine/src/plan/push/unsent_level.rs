@@ -56,7 +56,7 @@ impl CheckAllowance {
 pub struct Expected {
     /// The quantity that the row asks for.
     desired: Decimal,
-    /// What movements of ours have added since.
+    /// The sum of our movements since.
     moved: Decimal,
     /// True while the answer of such a movement is not known.
     is_moving: bool,
@@ -101,10 +101,10 @@ impl Expected {
         }
     }
 
-    /// Decides about a level that is lower by `lower`. `sold` are the dispatches that may have come since the row was
-    /// written as not sent, if they are known; `doubted_for` says how long ago the difference was first seen. The level is
-    /// sent only where nothing left meanwhile, neither by a sale nor by a movement of ours: what is gone must not be put on
-    /// sale again.
+    /// Decides about a level that is lower by `lower` (negative: higher). `sold` are the dispatches that may have come since
+    /// the row was written as not sent, if they are known; `doubted_for` says how long ago the difference was first seen.
+    /// The level is sent only where nothing left meanwhile, neither by a sale nor by a movement of ours: what is gone must
+    /// not be put on sale again.
     pub fn after_comparing(
         self,
         quantity: Decimal,

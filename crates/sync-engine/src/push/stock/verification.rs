@@ -1,4 +1,5 @@
-//! Verifies levels that were sent: reads the products that they went to. `plan::push::stock_level` decides.
+//! Verifies levels that were sent, and some that were not, because the mirror showed them: reads their products.
+//! `plan::push::stock_level` and `plan::push::unsent_level` decide.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,13 +20,13 @@ use crate::{
         },
         unsent_level::Expected,
     },
-    plan::stock_balance::Dispatched,
+    plan::stock_balance::{Dispatched, Explanation},
     push::refused::refused,
 };
 
 impl StockPusher<'_> {
-    /// Verifies sent levels of one product, and answers their rows. A level that went to another product of its SKU is
-    /// verified there.
+    /// Verifies levels of one product that are in `sending`, and answers their rows. A level that went to another product
+    /// of its SKU is verified there.
     pub(in crate::push) async fn verify(
         &self,
         product: &ProductId,
@@ -132,7 +133,8 @@ impl StockPusher<'_> {
             Check::Compare(lower) => lower,
         };
         let around = (set.effect, set.mark);
-        let is_explained = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
+        let explanation = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
+        let is_explained = explanation == Explanation::Sold;
         let verdict = after_comparing(shown, set, is_explained, self.doubted_for(level));
         Ok(match is_explained || matches!(verdict, Verdict::Failed(_)) {
             true => self.undoubted(level, verdict),
