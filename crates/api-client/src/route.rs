@@ -5,5 +5,5 @@ pub type Route = (&'static str, &'static str);
 
 /// The listing of orders (API document, "Endpoints", "Orders").
 pub(crate) const ORDERS: &str = "/api/v1/sellers/orders";
-/// The listing of products (API document, "Endpoints", "Products").
+/// The listing of products (API document, "Endpoints", "Products, prices, stock").
 pub(crate) const PRODUCTS: &str = "/api/products";
