@@ -77,7 +77,7 @@ pub struct Pager {
     idle: u32,
     /// Pages without a readable key since the last new row.
     nameless: u32,
-    /// The highest page of the first sweep. Later sweeps read little further.
+    /// The highest page of the first sweep.
     highest: u64,
     full_sweeps: u32,
     head_sweeps: u32,
@@ -167,13 +167,20 @@ impl Pager {
         if is_first_sweep && (self.idle >= patience || self.nameless >= NAMELESS_PAGES) {
             return Err(Stuck::NoProgress { page });
         }
-        if !is_first_sweep && fresh == 0 && page >= self.highest + u64::from(patience) {
+        if !is_first_sweep && fresh == 0 && page >= self.furthest() + u64::from(patience) {
             return Ok(self.at_the_end());
         }
         if !self.is_last(page, received, meta) {
             return Ok(Step::Read(page + 1));
         }
         Ok(self.at_the_end())
+    }
+
+    /// Returns the page that a later sweep reads little beyond: the highest of the first sweep, or the one to which the rows
+    /// that arrived since have shifted its end. The first row that is missing stands behind seen ones alone.
+    fn furthest(&self) -> u64 {
+        let size = self.first_received.max(1) as u64;
+        self.highest.max(self.seen().div_ceil(size))
     }
 
     /// Counts the pages in a row without a new row. A page without readable keys proves no progress either.
@@ -470,6 +477,15 @@ mod tests {
             }
         }
         panic!("the walk does not end");
+    }
+
+    #[test]
+    fn a_row_that_arrivals_shifted_far_behind_the_first_sweep_is_found() {
+        // Row 3 arrives behind the reading, then thirteen more before it is looked for: it stands on page 7, and the first
+        // sweep ended on page 3.
+        let arrivals = [(1, 1), (0, 1), (1, 2), (1, 3), (1, 1), (1, 4), (1, 2)];
+        let (pager, rows) = walk(true, 2, 3, &arrivals);
+        assert_eq!((rows.len(), pager.seen(), pager.is_whole()), (16, 16, true));
     }
 
     proptest! {
