@@ -152,7 +152,7 @@ pub fn settings(sandbox: &Sandbox, webhook: Option<WebhookBlock>) -> Settings {
     Settings {
         base_url: sandbox.base_url(),
         username,
-        password: password.into(),
+        password: Arc::new(SecretString::from(password)),
         quota: Quota::per_minute(std::num::NonZeroU32::MAX),
         http,
         naive_offset: utc(),

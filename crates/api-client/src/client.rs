@@ -12,7 +12,6 @@ use chrono::FixedOffset;
 use espelho_model::Clock;
 use parking_lot::Mutex;
 use reqwest::Url;
-use secrecy::SecretString;
 
 use crate::{
     answer_memory::{AnswerMemory, HeldAnswers},
@@ -21,7 +20,7 @@ use crate::{
     http::Http,
     limit::{Lane, Permit, Quota, QuotaStore, RateLimiter},
     owner::Owner,
-    resources::auth::{Credential, WebhookBlock},
+    resources::auth::{Credential, PasswordSource, WebhookBlock},
     send::{Counters, Transport},
     token::{TokenKeeper, TokenStore},
 };
@@ -34,7 +33,7 @@ pub struct Settings {
     /// The credential's username.
     pub username: String,
     /// The credential's password.
-    pub password: SecretString,
+    pub password: Arc<dyn PasswordSource>,
     /// The request budget.
     pub quota: Quota,
     /// The shared HTTP connections.
@@ -86,7 +85,7 @@ impl Client {
         token_store: Arc<dyn TokenStore>,
         quota_store: Arc<dyn QuotaStore>,
     ) -> Result<Self, Error> {
-        conceal(&settings.password);
+        conceal(&settings.password.password());
         let base = parse_base(&settings.base_url, settings.http.allows_http())?;
         let limiter = RateLimiter::open(settings.quota, Arc::clone(&clock), quota_store).await?;
         let transport = Arc::new(Transport::new(base, settings.http, Arc::clone(&clock)));

@@ -51,7 +51,7 @@ pub use invalid::Invalid;
 pub use probe::{Reachability, probe};
 pub use request::ApiRequest;
 pub use requests::Requests;
-pub use resources::auth::WebhookBlock;
+pub use resources::auth::{PasswordSource, WebhookBlock};
 pub use send::TRACE_TARGET;
 pub use signed::{FileRules, HostPattern, SignedFile, SignedStream, SignedUrl};
 pub use text::Text;

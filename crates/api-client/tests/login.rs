@@ -3,9 +3,15 @@
 
 mod support;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::{Error, WebhookBlock};
+use espelho_api_client::{Error, PasswordSource, Settings, WebhookBlock};
 use espelho_model::{Clock as _, OrderNumber};
+use secrecy::SecretString;
 
 use support::{Bench, answer, bench, bench_with, body, http, json};
 
@@ -71,6 +77,31 @@ async fn without_a_block_none_is_sent_and_no_secret_is_looked_for() {
     let logins = bench.script.logins.lock().unwrap().clone();
     assert_eq!(body(&logins[0]), r#"{"username":"loja@a1b2c3d4","password":"segredo"}"#);
     assert_eq!(support::header(&logins[0], "authorization"), None);
+}
+
+/// A password that is another one each time.
+#[derive(Default)]
+struct Changing(AtomicU32);
+
+impl PasswordSource for Changing {
+    fn password(&self) -> SecretString {
+        format!("segredo-{}", self.0.fetch_add(1, Ordering::Relaxed)).into()
+    }
+}
+
+// withstands: F137
+#[tokio::test]
+async fn each_login_takes_the_password_that_its_source_has_then() {
+    let Bench { base_url, script, clock, memory, .. } = bench(Vec::new()).await;
+    let settings = Settings { password: Arc::new(Changing::default()), ..support::settings(&base_url, None) };
+    let client = support::open_as(settings, &clock, &memory).await;
+    for answers in [vec![], vec![answer("401 Unauthorized", "{}")]] {
+        script.answers.lock().unwrap().extend(answers);
+        client.orders().get(&OrderNumber::new("1")).await.unwrap();
+    }
+    let sent: Vec<_> = script.logins.lock().unwrap().iter().map(|login| body(login).to_owned()).collect();
+    let is_later = sent.windows(2).all(|pair| pair[0] < pair[1]);
+    assert!(sent.len() == 2 && is_later, "{sent:?}");
 }
 
 // withstands: F126

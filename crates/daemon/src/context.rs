@@ -23,7 +23,7 @@ use crate::{
     handover::AdminQueue,
     health::Elsewhere,
     lease_watcher::LeaseWatcher,
-    pause_watch,
+    passwords, pause_watch,
     place::Place,
     ports,
     status::RateLimiters,
@@ -259,7 +259,7 @@ impl Shared {
         let settings = Settings {
             base_url: config.base_url.clone(),
             username: config.username.clone(),
-            password: config.password.clone(),
+            password: passwords::source(config),
             quota: Quota::per_minute(config.requests_per_minute),
             http: match config.environment {
                 Environment::Production => self.production.clone(),

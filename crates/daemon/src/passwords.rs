@@ -9,6 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use espelho_api_client::PasswordSource;
 use espelho_model::{Clock, StoreKey};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -33,6 +34,25 @@ struct Watched {
     seen: Option<Shape>,
     /// The state at the last read.
     read: Option<Shape>,
+}
+
+/// The password of a store whose file is read again before each login.
+struct PasswordFile {
+    places: Vec<PathBuf>,
+    /// The password as it was read last, for a file that is being written or that is away.
+    known: SecretString,
+}
+
+impl PasswordSource for PasswordFile {
+    fn password(&self) -> SecretString {
+        first_readable(&self.places).unwrap_or_else(|_| self.known.clone())
+    }
+}
+
+/// Returns where the logins of a store take its password from.
+pub(crate) fn source(store: &StoreConfig) -> Arc<dyn PasswordSource> {
+    let (places, known) = (store.password_files.clone(), store.password.clone());
+    if places.is_empty() { Arc::new(known) } else { Arc::new(PasswordFile { places, known }) }
 }
 
 /// The password files of all stores.
@@ -106,6 +126,22 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_login_takes_what_the_file_has_then_and_what_is_known_while_it_has_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("loja.password");
+        let file = PasswordFile { places: vec![place.clone()], known: "known".into() };
+        let taken = || file.password().expose_secret().to_owned();
+        assert_eq!(taken(), "known");
+        for (text, expected) in [("new-one\n", "new-one"), ("", "known"), ("newer-one", "newer-one")] {
+            fs::write(&place, text).unwrap();
+            fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
+            assert_eq!(taken(), expected);
+        }
+        fs::remove_file(&place).unwrap();
+        assert_eq!(taken(), "known");
+    }
 
     #[test]
     fn a_file_is_read_once_when_it_has_changed_and_stays_so() {

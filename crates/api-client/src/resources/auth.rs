@@ -34,10 +34,24 @@ pub struct WebhookBlock {
     pub events: Vec<String>,
 }
 
+/// Where a credential's password comes from. Each login asks for it after its attempt is on record, so a file that was
+/// written before that time is proved by the login.
+pub trait PasswordSource: Send + Sync {
+    /// Returns the password as it is now.
+    fn password(&self) -> SecretString;
+}
+
+/// A password that does not change.
+impl PasswordSource for SecretString {
+    fn password(&self) -> SecretString {
+        self.clone()
+    }
+}
+
 /// A store's credential, and what a login needs.
 pub(crate) struct Credential {
     pub(crate) username: String,
-    pub(crate) password: SecretString,
+    pub(crate) password: Arc<dyn PasswordSource>,
     pub(crate) transport: Arc<Transport>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
@@ -76,7 +90,7 @@ impl Login for Credential {
 
 impl Credential {
     async fn log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
-        let request = login_request(&self.username, &self.password, self.webhook.as_ref());
+        let request = login_request(&self.username, &self.password.password(), self.webhook.as_ref());
         self.transport.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = self.transport.once(&request, None, None, None).await;
         let issued =

@@ -93,7 +93,7 @@ async fn open(base_url: String) -> Client {
     let settings = Settings {
         base_url,
         username: "loja@a1b2c3d4".into(),
-        password: "segredo".into(),
+        password: Arc::new(secrecy::SecretString::from("segredo")),
         quota: Quota::per_minute(NonZeroU32::new(60_000).unwrap()),
         http: Http::new(true, Duration::from_secs(5)).unwrap(),
         naive_offset: FixedOffset::east_opt(0).unwrap(),

@@ -229,17 +229,24 @@ async fn open_with(
     memory: &Arc<Memory>,
     webhook: Option<WebhookBlock>,
 ) -> Client {
-    let settings = Settings {
+    open_as(settings(base_url, webhook), clock, memory).await
+}
+
+pub(crate) async fn open_as(settings: Settings, clock: &Arc<NotingClock>, memory: &Arc<Memory>) -> Client {
+    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoQuotaStore)).await.unwrap()
+}
+
+pub(crate) fn settings(base_url: &str, webhook: Option<WebhookBlock>) -> Settings {
+    Settings {
         base_url: base_url.to_owned(),
         username: "loja@a1b2c3d4".into(),
-        password: "segredo".into(),
+        password: Arc::new(SecretString::from("segredo")),
         quota: Quota::per_minute(NonZeroU32::new(6_000).unwrap()),
         http: Http::new(base_url.starts_with("http:"), Duration::from_secs(5)).unwrap(),
         naive_offset: FixedOffset::east_opt(0).unwrap(),
         attempts: 4,
         webhook,
-    };
-    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoQuotaStore)).await.unwrap()
+    }
 }
 
 impl Bench {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, allowed_at};
+use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT, allowed_at};
 use espelho_model::{text, text::Arg};
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 use serde_json::Value;
@@ -182,11 +182,12 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             }
         }
         (false, false) if has_token => {
-            let proved_at = token_obtained_at(store).await;
-            let logins = match proved_at {
-                Some(since) => logins_since(store, since).await,
+            let obtained_at = token_obtained_at(store).await;
+            let logins = match obtained_at {
+                Some(at) => logins_since(store, at - LOGIN_WINDOW).await,
                 None => Vec::new(),
             };
+            let proved_at = obtained_at.map(|at| begun_at(at, &logins));
             let written_at = store.config.password_written_at(&store.all.directory);
             let (place, key) = (store.config.password_place(), store.config.key.as_str());
             judge_unasked(proved_at, refused_at(&logins), written_at, (place.as_str(), key))
@@ -200,6 +201,14 @@ async fn token_obtained_at(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
     let kept = store.all.store()?.tokens().token(&store.config.key).await.ok()??;
     let is_ours = kept.username == store.config.username && kept.base_url == store.config.base_url;
     is_ours.then_some(kept.obtained_at)
+}
+
+/// Returns when the login began that obtained a token at this time: it had the password that its file had then.
+fn begun_at(obtained_at: DateTime<Utc>, logins: &[PastLogin]) -> DateTime<Utc> {
+    let accepted = |(at, reason): &&PastLogin| {
+        *at <= obtained_at && ![ATTEMPT, REFUSED, UNSENT].contains(&reason.as_str())
+    };
+    logins.iter().filter(accepted).map(|(at, _)| *at).max().unwrap_or(obtained_at)
 }
 
 /// Returns when the marketplace last refused one of these logins.
@@ -332,6 +341,15 @@ mod tests {
         };
         assert_eq!(refused_at(&logins(&[(6, REFUSED), (7, REFUSED), (8, ATTEMPT)])), at(7));
         assert_eq!(refused_at(&logins(&[(6, "renewal"), (8, ATTEMPT)])), None);
+        // A file that was written while the login waited for its answer has another password than the login.
+        for (past, begun) in [
+            (vec![(5, "first"), (6, "renewal"), (8, "renewal")], 6),
+            (vec![(5, "first"), (6, REFUSED), (7, UNSENT), (7, ATTEMPT)], 5),
+            (vec![(6, REFUSED), (9, "first")], 7),
+            (vec![], 7),
+        ] {
+            assert_eq!(Some(begun_at(at(7).unwrap(), &logins(&past))), at(begun), "{past:?}");
+        }
     }
 
     #[test]

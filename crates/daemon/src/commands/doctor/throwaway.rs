@@ -43,7 +43,7 @@ pub(super) async fn client(store: &StoreFacts<'_>) -> Result<Client, Error> {
     let settings = Settings {
         base_url: config.base_url.clone(),
         username: config.username.clone(),
-        password: config.password.clone(),
+        password: Arc::new(config.password.clone()),
         quota: Quota::per_minute(config.requests_per_minute),
         http: store.http()?,
         naive_offset: config.naive_offset,

@@ -76,7 +76,7 @@ impl Parts {
         let settings = Settings {
             base_url: sandbox.base_url(),
             username: access.username,
-            password: access.password.into(),
+            password: Arc::new(secrecy::SecretString::from(access.password)),
             quota: Quota::per_minute(NonZeroU32::new(self.budget).unwrap()),
             http: self.http.clone(),
             naive_offset: FixedOffset::west_opt(3 * 3_600).unwrap(),
