@@ -273,7 +273,7 @@ const BEFORE: [&str; 12] = [
     "failure(key_of(kept),",
     "Handled::Malformed,",
     "Handled::Foreign,",
-    "wishes-needs-yes\", rows = count),",
+    "intents-needs-yes\", rows = count),",
 ];
 
 /// Returns the codes that the sources of the product give.

@@ -187,7 +187,7 @@ impl Cause {
     pub(crate) fn next_step(&self) -> Text {
         let step = match self.names.first().filter(|_| !self.is_same_step) {
             Some(name) => text!("errors-next-step-of", name = shown(name), step = shown(&self.hint)),
-            None => text!("wishes-next-step", step = shown(&self.hint)),
+            None => text!("intents-next-step", step = shown(&self.hint)),
         };
         let rows = match (self.count, self.entities.as_slice()) {
             (1, [entity]) => Some(Rows::One { entity, key: &self.key }),
@@ -213,7 +213,7 @@ impl Cause {
 /// Returns the next step of one row, with how to give it up where nothing mends it but a correction.
 pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
     let ErrorRow { store, entity, key, code, hint, message_id, .. } = row;
-    let step = text!("wishes-next-step", step = shown(hint));
+    let step = text!("intents-next-step", step = shown(hint));
     let one = Rows::One { entity, key };
     let cause = (code.as_str(), message_id.as_deref());
     or_give_up(step, cause, (std::slice::from_ref(entity), 1), Some(one), Some(store.as_str()))

@@ -149,9 +149,9 @@ impl Decision {
     /// Returns the question that comes before the decision.
     pub(crate) fn question(self, rows: usize) -> Text {
         match self {
-            Self::Release => text!("wishes-decide-release", rows = rows),
-            Self::Retry | Self::BringBack => text!("wishes-decide-retry", rows = rows),
-            Self::Ignore => text!("wishes-decide-ignore", rows = rows),
+            Self::Release => text!("intents-decide-release", rows = rows),
+            Self::Retry | Self::BringBack => text!("intents-decide-retry", rows = rows),
+            Self::Ignore => text!("intents-decide-ignore", rows = rows),
         }
     }
 
@@ -159,10 +159,10 @@ impl Decision {
     /// back those that were ignored before, too.
     pub(crate) fn done(self, rows: usize, back: &str, is_group: bool) -> Text {
         match self {
-            Self::Release => text!("wishes-released", rows = rows),
-            Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
-            Self::Ignore if is_group => text!("wishes-ignored-group", rows = rows, back = back),
-            Self::Ignore => text!("wishes-ignored-rows", rows = rows, back = back),
+            Self::Release => text!("intents-released", rows = rows),
+            Self::Retry | Self::BringBack => text!("intents-retried", rows = rows),
+            Self::Ignore if is_group => text!("intents-ignored-group", rows = rows, back = back),
+            Self::Ignore => text!("intents-ignored-rows", rows = rows, back = back),
         }
     }
 }

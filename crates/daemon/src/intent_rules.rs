@@ -62,8 +62,8 @@ pub(crate) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
     Err(Refusal::new(
         "unknown_sku",
         match similar.is_empty() {
-            true => text!("wishes-unknown-sku", sku = sku),
-            false => text!("wishes-unknown-sku-similar", sku = sku, similar = similar.join(", ")),
+            true => text!("intents-unknown-sku", sku = sku),
+            false => text!("intents-unknown-sku-similar", sku = sku, similar = similar.join(", ")),
         },
     ))
 }
@@ -90,14 +90,14 @@ pub(crate) fn location(asked: &str, known: &Known) -> Result<(String, String), R
         }
     }
     let all: Vec<String> = known.locations.iter().map(|(id, name)| format!("{id} {name}")).collect();
-    let text = text!("wishes-unknown-location", location = asked, known = all.join(", "));
+    let text = text!("intents-unknown-location", location = asked, known = all.join(", "));
     Err(Refusal::new("unknown_location", text))
 }
 
 /// Refuses an impossible stock level.
 pub(crate) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if quantity < Decimal::ZERO {
-        let text = text!("wishes-negative-quantity", quantity = Arg::Quantity(quantity));
+        let text = text!("intents-negative-quantity", quantity = Arg::Quantity(quantity));
         return Err(Refusal::new("invalid_data", text));
     }
     whole(quantity, unit)
@@ -106,7 +106,7 @@ pub(crate) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refu
 /// Refuses a movement of zero, or of half a piece.
 pub(crate) fn delta(delta: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if delta.is_zero() {
-        return Err(Refusal::new("invalid_data", text!("wishes-no-movement")));
+        return Err(Refusal::new("invalid_data", text!("intents-no-movement")));
     }
     whole(delta, unit)
 }
@@ -115,7 +115,7 @@ fn whole(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     match unit.filter(|unit| WHOLE_UNITS.contains(unit)) {
         Some(unit) if !quantity.fract().is_zero() => {
             let quantity = Arg::Quantity(quantity);
-            Err(Refusal::new("invalid_data", text!("wishes-half-a-unit", quantity = quantity, unit = unit)))
+            Err(Refusal::new("invalid_data", text!("intents-half-a-unit", quantity = quantity, unit = unit)))
         }
         _ => Ok(()),
     }
@@ -124,11 +124,11 @@ fn whole(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
 /// Refuses an impossible price.
 pub(crate) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
     if price < Decimal::ZERO {
-        let text = text!("wishes-negative-price", price = Arg::Money(price));
+        let text = text!("intents-negative-price", price = Arg::Money(price));
         return Err(Refusal::new("invalid_data", text));
     }
     match min_quantity {
-        0 => Err(Refusal::new("invalid_data", text!("wishes-no-min-quantity"))),
+        0 => Err(Refusal::new("invalid_data", text!("intents-no-min-quantity"))),
         _ => Ok(()),
     }
 }
@@ -175,14 +175,14 @@ pub(crate) fn tier(
 pub(crate) fn status(status: &str) -> Result<(), Refusal> {
     let all: Vec<&str> = STATUSES.into_iter().chain(PASSING).collect();
     one_of(status, &all, "unknown_status", |nearest, all| {
-        text!("wishes-unknown-status", status = status, nearest = nearest, known = all)
+        text!("intents-unknown-status", status = status, nearest = nearest, known = all)
     })
 }
 
 /// Refuses an unknown label format.
 pub(crate) fn format(format: &str) -> Result<(), Refusal> {
     one_of(format, &FORMATS, "unknown_format", |nearest, all| {
-        text!("wishes-unknown-format", format = format, nearest = nearest, known = all)
+        text!("intents-unknown-format", format = format, nearest = nearest, known = all)
     })
 }
 

@@ -99,7 +99,7 @@ impl Service {
     pub(crate) async fn run(
         mut self,
         listener: TcpListener,
-        webhooks: Option<webhook::Front>,
+        webhooks: Option<webhook::BoundSocket>,
         mut outside: Outside,
     ) -> Result<(), Problem> {
         let metrics = install_metrics();
@@ -302,7 +302,7 @@ impl Service {
 
     /// Starts to receive webhooks, for all stores of the installation: deliveries for another instance's stores wait in
     /// the inbox.
-    fn receive(&mut self, (listener, tls): webhook::Front) {
+    fn receive(&mut self, (listener, tls): webhook::BoundSocket) {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, tls = tls.is_some(), "webhooks are received");
             self.note_socket(address);

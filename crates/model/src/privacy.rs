@@ -139,7 +139,7 @@ pub struct Privacy {
     policy: Policy,
     key: String,
     /// Rows that were written under another policy have another fingerprint.
-    mark: i64,
+    policy_hash: i64,
 }
 
 /// A log must not show the key.
@@ -153,8 +153,8 @@ impl Privacy {
     /// Returns a policy with the key of its fingerprints.
     pub fn new(policy: Policy, key: String) -> Self {
         let words = Field::ALL.map(|field| format!("{field:?}={:?}", policy.of(field))).join(";");
-        let mark = if policy.keeps_all() { 0 } else { ContentHash::of(words.as_bytes()).as_i64() };
-        Self { policy, key, mark }
+        let policy_hash = if policy.keeps_all() { 0 } else { ContentHash::of(words.as_bytes()).as_i64() };
+        Self { policy, key, policy_hash }
     }
 
     /// Returns the policy.
@@ -165,7 +165,7 @@ impl Privacy {
     /// Returns the fingerprint that a row with a person has in the database, from that of the object as it was
     /// received; and back. Under another policy it differs, so the next read writes the row again.
     pub fn marked(&self, hash: ContentHash) -> ContentHash {
-        ContentHash::from_i64(hash.as_i64() ^ self.mark)
+        ContentHash::from_i64(hash.as_i64() ^ self.policy_hash)
     }
 
     /// Returns what stands in place of a hashed value, from its canonical text.

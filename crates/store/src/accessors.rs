@@ -1,4 +1,4 @@
-//! Accessors: one handle for each concern of [`Store`] and of [`PageTx`]. An accessor costs nothing: a handle is a
+//! Accessors: one handle for each concern of [`Store`] and of [`LeaseTx`]. An accessor costs nothing: a handle is a
 //! few references.
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     journal::Journal,
     mirror::{
         Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
-        Staleness, StalenessWriter, TableWriter, page::PageTx,
+        Staleness, StalenessWriter, TableWriter, page::LeaseTx,
     },
     operations::{
         Actions, Alarms, Diagnostics, Erasures, History, Notices, Overviews, Pauses, Quarantine, Runs,
@@ -156,7 +156,7 @@ fn private(store: &Store) -> &Database {
     if store.file().is_some() { &store.inbox } else { &store.database }
 }
 
-impl<'l> PageTx<'l> {
+impl<'l> LeaseTx<'l> {
     /// Writes mirrored rows.
     pub fn mirror(&mut self) -> MirrorWriter<'_, 'l> {
         MirrorWriter { page: self }

@@ -1,7 +1,7 @@
 //! The database layer: the mirror, the ERP's intents, the journal and the inbox, in SQLite or PostgreSQL with one
 //! SQL text for both. No HTTP, no policy.
 //!
-//! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`PageTx`] is
+//! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`LeaseTx`] is
 //! the transaction in which a page's rows and its checkpoint move together. The rooms, in reading order: `mirror`,
 //! `intents`, `journal`, `inbox`, `ownership`, `operations`, `api`, `schema`. `connect` opens either database, and
 //! only `driver` binds, runs and reads on both. Elsewhere a file asks which one it has (`Database::Sqlite`,
@@ -65,7 +65,7 @@ pub use intents::{
 };
 pub use journal::{
     Journal,
-    effects::{Effect, EffectState, NewEffect, Settled},
+    effects::{Effect, EffectOutcome, EffectState, NewEffect},
 };
 pub use mirror::{
     Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
@@ -78,7 +78,7 @@ pub use mirror::{
     mirrored_values::{KnownOrder, OrderStatus, ProductLevels},
     missing::Missing,
     orders::OrderWrite,
-    page::{Known, PageTx},
+    page::{Known, LeaseTx},
     passes::{KeptPage, Pass},
     products::ProductWrite,
     staleness::{DueOrder, DueTime, OpenOrder, Rescheduling, UnscheduledOrder},

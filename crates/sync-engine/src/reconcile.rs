@@ -12,7 +12,7 @@ use crate::{
     Problem, ResourceReport, StoreContext, StoreReport, Trouble,
     plan::{downtime::was_mirrored, first_read::reads_open_first, pauses::Activity, reconciled::passes},
     pull::{
-        OrdersPull, PassOptions, ProductsPull, Pull as _, read_subresource, read_whole, run_pass,
+        OrdersPull, PassOptions, ProductsPull, Pull as _, read_in_full, read_subresource, run_pass,
         subresource_of,
     },
 };
@@ -124,7 +124,7 @@ async fn read_other(context: &StoreContext, options: &Options, target: Target) -
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     match subresource_of(target) {
         Some(part) => read_subresource(context, &client, target, part, pass_options(options, true)).await,
-        None => read_whole(context, &client, target, options.dry_run, options.accept_gone).await,
+        None => read_in_full(context, &client, target, options.dry_run, options.accept_gone).await,
     }
 }
 

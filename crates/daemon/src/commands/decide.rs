@@ -45,10 +45,10 @@ pub(super) async fn held(cli: &Cli) -> u8 {
         Ok(rows) if cli.json => {
             println!("{}", json!({ "held": rows }));
         }
-        Ok(rows) if rows.is_empty() => println!("{}", text!("wishes-nothing-held").message(cli.locale)),
+        Ok(rows) if rows.is_empty() => println!("{}", text!("intents-nothing-held").message(cli.locale)),
         Ok(rows) => rows.iter().for_each(|row| {
             let [key, error, hint] = [&row.key, &row.error, &row.hint].map(|text| shown(text));
-            let next = text!("wishes-next-step", step = hint).message(cli.locale);
+            let next = text!("intents-next-step", step = hint).message(cli.locale);
             println!("{} {} {key}\n  {error}\n  {next}", row.store, row.entity);
         }),
         Err(error) => return say(&Problem::from_store(&error), cli),
@@ -73,7 +73,7 @@ pub(super) async fn decide(
         Ok(Decided::Rows(count)) => {
             match (cli.json, count) {
                 (true, _) => println!("{}", json!({ "state": "complete", "rows": count })),
-                (false, 0) => println!("{}", text!("wishes-nothing-to-decide").message(cli.locale)),
+                (false, 0) => println!("{}", text!("intents-nothing-to-decide").message(cli.locale)),
                 (false, _) => println!(
                     "{}",
                     decision.done(count, &way_back(arguments), arguments.all).message(cli.locale)
@@ -82,7 +82,7 @@ pub(super) async fn decide(
             exit::COMPLETE
         }
         Ok(Decided::Unconfirmed(count)) => {
-            refuse(cli, &text!("wishes-needs-yes", rows = count), "unconfirmed")
+            refuse(cli, &text!("intents-needs-yes", rows = count), "unconfirmed")
         }
         Err(problem) => say(&problem, cli),
     }
@@ -178,7 +178,7 @@ async fn retry_set_aside(
     word: &str,
 ) -> Result<Decided, Problem> {
     if decision != Decision::Retry {
-        return Err(Problem::of(Trouble::Configuration, "usage", text!("wishes-retry-only")));
+        return Err(Problem::of(Trouble::Configuration, "usage", text!("intents-retry-only")));
     }
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
     let quarantine = reading.store.quarantine();
@@ -221,14 +221,14 @@ async fn confirmed(
         }
     }
     if let Some(more @ 1..) = rows.len().checked_sub(MOST_SHOWN) {
-        eprintln!("{}", text!("wishes-decide-more", rows = more).message(cli.locale));
+        eprintln!("{}", text!("intents-decide-more", rows = more).message(cli.locale));
     }
     let question = decision.question(rows.len());
     Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))
 }
 
 fn no_such_row() -> Problem {
-    let text = text!("wishes-no-such-row");
+    let text = text!("intents-no-such-row");
     Problem::of(Trouble::Failure, "no_such_row", text)
 }
 

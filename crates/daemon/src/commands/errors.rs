@@ -141,7 +141,7 @@ fn show_rows(found: &Found, locale: Locale) {
 /// Returns the problems that are about no row, each with its next step.
 fn problems(found: &Found, locale: Locale) -> String {
     let line = |alarm: &ShownAlarm| {
-        let next = text!("wishes-next-step", step = shown(&alarm.next)).message(locale);
+        let next = text!("intents-next-step", step = shown(&alarm.next)).message(locale);
         format!("  {} [{}]\n    {next}\n", shown(&alarm.text), alarm.code)
     };
     let lines: String = found.problems.iter().map(line).collect();

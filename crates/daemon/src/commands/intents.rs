@@ -313,7 +313,7 @@ fn orders(command: &OrdersCommand) -> Result<(Deed, Intent), Refusal> {
             }
             let data = match data {
                 Some(text) => serde_json::from_str(text).map_err(|error| {
-                    Refusal::new("usage", text!("wishes-no-json", problem = error.to_string()))
+                    Refusal::new("usage", text!("intents-no-json", problem = error.to_string()))
                 })?,
                 None => Value::Null,
             };
@@ -348,11 +348,11 @@ fn read_file(locale: Locale, kind: ImportKind, file: &Path) -> Result<Rows, Refu
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| {
         let problem = error.to_string();
-        Refusal::new("usage", text!("wishes-no-file", file = name.as_str(), problem = problem))
+        Refusal::new("usage", text!("intents-no-file", file = name.as_str(), problem = problem))
     })?;
     import::rows(kind, &bytes).map_err(|bad| {
         let lines: Vec<String> = bad.texts().iter().map(|text| text.message(locale)).collect();
-        Refusal::new("bad_lines", text!("wishes-bad-lines", file = name.as_str(), lines = lines.join("; ")))
+        Refusal::new("bad_lines", text!("intents-bad-lines", file = name.as_str(), lines = lines.join("; ")))
     })
 }
 
@@ -372,7 +372,7 @@ fn the_store(reading: &Reading, asked: Option<&str>) -> Result<StoreKey, Stopped
         [only] => Ok(only.clone()),
         all => {
             let known: Vec<&str> = all.iter().map(StoreKey::as_str).collect();
-            Err(Refusal::new("usage", text!("wishes-several-stores", known = known.join(", "))).into())
+            Err(Refusal::new("usage", text!("intents-several-stores", known = known.join(", "))).into())
         }
     }
 }
@@ -382,13 +382,13 @@ fn number_of(locale: Locale, text: &str, shown: fn(Decimal) -> Arg) -> Result<De
     let (thousands, decimals) = match number::read(text, Convention::Unknown) {
         number::Reading::Clear(number) => return Ok(number),
         number::Reading::Unreadable => {
-            return Err(Refusal::new("usage", text!("wishes-no-number", text = text)));
+            return Err(Refusal::new("usage", text!("intents-no-number", text = text)));
         }
         number::Reading::Ambiguous { thousands, decimals } => (thousands, decimals.normalize()),
     };
     if prompt::is_possible() {
         let question = text!(
-            "wishes-ambiguous-question",
+            "intents-ambiguous-question",
             text = text,
             thousands = shown(thousands),
             decimals = shown(decimals)
@@ -400,7 +400,7 @@ fn number_of(locale: Locale, text: &str, shown: fn(Decimal) -> Arg) -> Result<De
         }
     }
     let refusal = text!(
-        "wishes-ambiguous",
+        "intents-ambiguous",
         text = text,
         thousands = shown(thousands),
         decimals = shown(decimals),

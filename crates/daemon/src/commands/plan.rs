@@ -209,7 +209,7 @@ async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Resul
         true => println!("{}", json!({ "state": state, "open": open, "held": held, "failed": failed })),
         false => {
             let mark = if state == "complete" { '✓' } else { '!' };
-            let ended = text!("wishes-plan-ended", open = open, held = held, failed = failed);
+            let ended = text!("intents-plan-ended", open = open, held = held, failed = failed);
             println!("{mark} {}", ended.message(cli.locale));
         }
     }

@@ -50,7 +50,7 @@ impl Told {
     /// Returns the line for people.
     pub(crate) fn line(&self, locale: Locale) -> String {
         let next = self.hint.as_ref().map(|hint| {
-            let step = text!("wishes-next-step", step = shown(hint)).message(locale);
+            let step = text!("intents-next-step", step = shown(hint)).message(locale);
             format!("\n      {step}")
         });
         format!("  {}  {}{}", locale.time(self.at), self.text.message(locale), next.unwrap_or_default())

@@ -218,7 +218,7 @@ fn moment(told: &knowledge::Told, words: Words) -> Moment {
         kind: told.kind,
         sign,
         said: shown(&words.say(&told.text)),
-        next: told.hint.as_ref().map(|hint| words.say(&text!("wishes-next-step", step = shown(hint)))),
+        next: told.hint.as_ref().map(|hint| words.say(&text!("intents-next-step", step = shown(hint)))),
     }
 }
 

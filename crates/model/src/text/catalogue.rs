@@ -39,6 +39,7 @@ files![
     "help",
     "http",
     "init",
+    "intents",
     "notices",
     "page",
     "place",
@@ -56,7 +57,6 @@ files![
     "symptom",
     "token",
     "value",
-    "wishes",
     "words"
 ];
 

@@ -25,7 +25,7 @@ use espelho_model::{
     text::{Locale, Text},
 };
 
-use crate::{driver::Database, mirror::page::PageTx, ownership::Leases};
+use crate::{driver::Database, mirror::page::LeaseTx, ownership::Leases};
 
 /// The levels and prices that the ERP writes: reading, counting and answering them.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ pub struct Releases<'s> {
 
 /// Writes answers onto the ERP's rows.
 pub struct IntentWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// The outcome of an intent, for its row.

@@ -126,7 +126,7 @@ pub struct Effect {
 
 /// The result of an effect.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct EffectOutcome {
     /// `Confirmed`, `Refuted` or `Doubtful`.
     pub state: EffectState,
     /// A short stable code of the error, if there was one.
@@ -181,8 +181,8 @@ impl Journal<'_> {
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
-    pub async fn settle_effect(self, lease: &Lease, id: i64, settled: Settled) -> Result<(), Error> {
-        let Settled { state, code, note, answer } = settled;
+    pub async fn settle_effect(self, lease: &Lease, id: i64, settled: EffectOutcome) -> Result<(), Error> {
+        let EffectOutcome { state, code, note, answer } = settled;
         let mut tx = self.begin_journal(lease).await?;
         let answer = match answer {
             Some(answer) => Some(self.protected(&mut tx, lease.store(), id, answer).await?),

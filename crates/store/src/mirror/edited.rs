@@ -13,7 +13,7 @@ use crate::{
     Error,
     cells::{Kind, MirroredRow, comparable_number, selected},
     driver::{Insert, Value},
-    mirror::page::PageTx,
+    mirror::page::LeaseTx,
 };
 
 /// Columns that do not come from the object: fingerprints, the time of the write, and what was not read since.
@@ -38,7 +38,7 @@ pub(crate) struct Comparison<'v> {
 /// The values that identify a row, in the order of the key.
 type Identity = Vec<Option<String>>;
 
-impl PageTx<'_> {
+impl LeaseTx<'_> {
     /// From now on, rows are compared by their columns too before they are found unchanged.
     pub fn compare_columns(&mut self) {
         self.compares_columns = true;

@@ -16,7 +16,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::{
     Error,
     driver::{Database, Insert, Tx, Value},
-    mirror::page::PageTx,
+    mirror::page::LeaseTx,
 };
 
 /// In place of a fingerprint: every person of a store. An order that is not younger than this record is somebody's who
@@ -69,7 +69,7 @@ pub(crate) fn without_person(mut order: Order) -> Order {
     Order { customer_id: None, customer_name: None, notes: None, raw, ..order }
 }
 
-impl PageTx<'_> {
+impl LeaseTx<'_> {
     /// Returns the erased ones among orders.
     pub(crate) async fn erased_orders(&mut self, numbers: Vec<String>) -> Result<HashSet<String>, Error> {
         self.erased("find erased orders", AMONG, numbers).await

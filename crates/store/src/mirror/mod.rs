@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use espelho_model::{Clock, privacy::Privacy};
 
-use self::page::PageTx;
+use self::page::LeaseTx;
 use crate::driver::Database;
 
 /// The mirrored rows: which exist, which are missing or failed, and how they compare with the marketplace.
@@ -74,30 +74,30 @@ pub struct Changes<'s> {
 
 /// Writes mirrored rows and marks rows as gone.
 pub struct MirrorWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// Writes rows of the tables by description.
 pub(crate) struct TableWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// Records the files of labels.
 pub struct LabelFileWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// Records rows that the mirror could not take.
 pub struct FailureWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// Records the progress of a pass over a listing.
 pub struct PassWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }
 
 /// Records when rows were read, and which are missing.
 pub struct StalenessWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }

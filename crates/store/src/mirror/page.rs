@@ -15,9 +15,9 @@ use crate::{
 pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
 
-/// A transaction under a lease, of a page or of anything else. [`PageTx::commit`] also appends its changes to the
+/// A transaction under a lease, of a page or of anything else. [`LeaseTx::commit`] also appends its changes to the
 /// change feed; without it the transaction is rolled back. A lost lease prevents any write.
-pub struct PageTx<'l> {
+pub struct LeaseTx<'l> {
     pub(crate) tx: Tx,
     lease: &'l Lease,
     at: DateTime<Utc>,
@@ -51,7 +51,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store.
-    pub async fn begin<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+    pub async fn begin<'l>(&self, lease: &'l Lease) -> Result<LeaseTx<'l>, Error> {
         begin(&self.database, &self.clock, lease).await
     }
 
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store.
-    pub async fn begin_answer<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+    pub async fn begin_answer<'l>(&self, lease: &'l Lease) -> Result<LeaseTx<'l>, Error> {
         begin_answer(&self.database, &self.clock, lease).await
     }
 }
@@ -68,10 +68,10 @@ async fn begin<'l>(
     database: &Database,
     clock: &Arc<dyn Clock>,
     lease: &'l Lease,
-) -> Result<PageTx<'l>, Error> {
+) -> Result<LeaseTx<'l>, Error> {
     let mut tx = database.begin().await?;
     lease.check(clock.now(), &mut tx).await?;
-    Ok(PageTx {
+    Ok(LeaseTx {
         tx,
         lease,
         at: clock.now(),
@@ -86,13 +86,13 @@ pub(crate) async fn begin_answer<'l>(
     database: &Database,
     clock: &Arc<dyn Clock>,
     lease: &'l Lease,
-) -> Result<PageTx<'l>, Error> {
+) -> Result<LeaseTx<'l>, Error> {
     let mut page = begin(database, clock, lease).await?;
     page.tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
     Ok(page)
 }
 
-impl PageTx<'_> {
+impl LeaseTx<'_> {
     /// The store of this write.
     pub(crate) fn store_key(&self) -> &StoreKey {
         self.lease.store()
@@ -108,7 +108,7 @@ impl PageTx<'_> {
         self.at
     }
 
-    /// Sets the savepoint (SQL `SAVEPOINT`) that [`PageTx::undo_to_mark`] returns to.
+    /// Sets the savepoint (SQL `SAVEPOINT`) that [`LeaseTx::undo_to_mark`] returns to.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -117,7 +117,7 @@ impl PageTx<'_> {
         self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
     }
 
-    /// Rolls back to the savepoint of [`PageTx::mark`]; the transaction stays usable, even after a refused statement.
+    /// Rolls back to the savepoint of [`LeaseTx::mark`]; the transaction stays usable, even after a refused statement.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use espelho_model::{Clock, text::Locale};
 
-use crate::{driver::Database, journal::Journal, mirror::page::PageTx, notifications::Notifications};
+use crate::{driver::Database, journal::Journal, mirror::page::LeaseTx, notifications::Notifications};
 
 /// Heartbeats of the service's processes, and their alarms.
 #[derive(Clone, Copy)]
@@ -125,5 +125,5 @@ pub struct Diagnostics<'s> {
 
 /// Records sweeps, counts and audits.
 pub struct SweepWriter<'p, 'l> {
-    pub(crate) page: &'p mut PageTx<'l>,
+    pub(crate) page: &'p mut LeaseTx<'l>,
 }

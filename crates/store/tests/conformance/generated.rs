@@ -7,7 +7,7 @@ use espelho_model::{
     product::{PriceTier, Product, StockLevel},
     sync::Resource,
 };
-use espelho_store::{Lease, Op, PageTx, Store};
+use espelho_store::{Lease, LeaseTx, Op, Store};
 use proptest::{
     collection::{btree_map, vec},
     option,
@@ -68,7 +68,7 @@ pub(crate) async fn apply(store: &Store, lease: &Lease, step: Step) {
     finish(tx, step).await;
 }
 
-async fn finish(mut tx: PageTx<'_>, step: Step) {
+async fn finish(mut tx: LeaseTx<'_>, step: Step) {
     match step {
         Step::Orders(_) | Step::Products(_) => {}
         Step::Gone(resource, keys) => drop(tx.mirror().mark_gone(resource, keys).await.unwrap()),

@@ -1,7 +1,7 @@
 //! The mirrored tables that share one set of write functions, so that one set of tests can go through them.
 
 use espelho_model::{CampaignId, sync::Counts};
-use espelho_store::{Lease, PageTx};
+use espelho_store::{Lease, LeaseTx};
 
 use crate::{
     examples::time,
@@ -58,7 +58,7 @@ pub(crate) const KINDS: [Kind; 15] = [
 
 impl Kind {
     /// Writes rows with these texts.
-    pub(crate) async fn write(self, tx: &mut PageTx<'_>, ids: &[&str], said: &str) -> Counts {
+    pub(crate) async fn write(self, tx: &mut LeaseTx<'_>, ids: &[&str], said: &str) -> Counts {
         macro_rules! all {
             ($make:ident) => {
                 ids.iter().map(|id| $make(id, said)).collect()

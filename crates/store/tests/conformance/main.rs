@@ -128,7 +128,7 @@ conformance! {
         insert_update_and_gone_are_told_in_their_order,
         rows_of_one_page_are_told_in_its_order,
         the_feed_counts_up_over_a_page_that_was_not_kept;
-    whole:
+    mirrored_tables:
         a_new_row_has_something_in_every_column,
         a_row_that_is_the_same_again_is_neither_written_nor_told,
         a_row_that_changed_is_written_and_told,
@@ -273,8 +273,8 @@ conformance! {
         a_store_that_another_works_on_is_not_unknown,
         a_row_returns_when_its_store_is_configured,
         an_order_that_the_erp_took_for_a_store_that_was_never_here_is_in_trouble;
-    wanted:
-        an_answer_is_for_the_wish_that_was_read,
+    intents:
+        an_answer_is_for_the_intent_that_was_read,
         a_word_that_is_no_state_leaves_no_row_unseen,
         a_new_command_has_no_outcome_whatever_its_insert_says,
         only_a_restore_that_says_so_keeps_the_rows_as_they_are,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use espelho_model::{ContentHash, StoreKey, order::Order, privacy::Policy, product::Product};
-use espelho_store::{Error, Lease, Op, OrderWrite, PageTx, ProductWrite, Store};
+use espelho_store::{Error, Lease, LeaseTx, Op, OrderWrite, ProductWrite, Store};
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _,
     migrate::Migrator,
@@ -177,13 +177,13 @@ impl Older {
 }
 
 /// Writes orders whose listing row equals their raw text.
-pub(crate) async fn write_orders(tx: &mut PageTx<'_>, op: Op, orders: Vec<Order>) {
+pub(crate) async fn write_orders(tx: &mut LeaseTx<'_>, op: Op, orders: Vec<Order>) {
     let write = |order: Order| OrderWrite { listing_hash: order.raw.content_hash(), order, op };
     tx.mirror().write_orders(orders.into_iter().map(write).collect()).await.unwrap();
 }
 
 /// Writes products whose listing row equals their raw text.
-pub(crate) async fn write_products(tx: &mut PageTx<'_>, op: Op, products: Vec<Product>) {
+pub(crate) async fn write_products(tx: &mut LeaseTx<'_>, op: Op, products: Vec<Product>) {
     let write = |product: Product| ProductWrite {
         listing_hash: product.raw.content_hash(),
         content_hash: ContentHash::of(format!("{product:?}").as_bytes()),

@@ -1,12 +1,12 @@
 //! Compares mirror and marketplace, and changes neither: every listed row, and a sample of the details.
 //!
-//! `listed` compares resources with a paged listing, `subresources` the sub-resources of orders, `whole` resources that
+//! `listed` compares resources with a paged listing, `subresources` the sub-resources of orders, `full_reads` resources that
 //! are read in full.
 
+mod full_reads;
 mod listed;
 mod subject;
 mod subresources;
-mod whole;
 
 use std::collections::BTreeSet;
 
@@ -218,7 +218,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
             }
         },
         Subject::Campaigns | Subject::Media | Subject::Profile => {
-            whole::compare(context, client, subject, sample).await
+            full_reads::compare(context, client, subject, sample).await
         }
         Subject::PriceLists => ResourceAudit::noted(subject, text!("run-audit-no-route")),
     }

@@ -6,7 +6,7 @@ use espelho_model::{
     conversation::{CLOSED, OPEN},
     text,
 };
-use espelho_store::{Error, Failure, PageTx};
+use espelho_store::{Error, Failure, LeaseTx};
 
 use crate::{
     StoreContext,
@@ -72,7 +72,7 @@ fn order_within_second(mut item: EventOnlyData) -> EventOnlyData {
     item
 }
 
-async fn write(tx: &mut PageTx<'_>, item: EventOnlyData) -> Result<(), Error> {
+async fn write(tx: &mut LeaseTx<'_>, item: EventOnlyData) -> Result<(), Error> {
     match item {
         EventOnlyData::Occurrence(told) => tx.mirror().write_occurrences(vec![told]).await,
         EventOnlyData::Conversation(told) => tx.mirror().write_conversations(vec![told]).await,

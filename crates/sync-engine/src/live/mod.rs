@@ -22,6 +22,7 @@ mod daily_audit;
 mod denials;
 mod entity_reader;
 mod event_only_data;
+pub(crate) mod full_listing;
 mod identity;
 mod inbox_sorting;
 mod ingest;
@@ -46,7 +47,6 @@ mod sweep_log;
 mod sweep_record;
 mod sweeps;
 mod webhook_watch;
-pub(crate) mod whole;
 mod worker_pool;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Writes a row that was read, if it differs from the mirror.
 
 use espelho_model::ContentHash;
-use espelho_store::{Error as StoreError, Known, Op, PageTx};
+use espelho_store::{Error as StoreError, Known, LeaseTx, Op};
 
 use crate::{
     plan::row::{RowPlan, plan_row},
@@ -11,7 +11,7 @@ use crate::{
 /// Writes a row that was read, if it differs from the mirror; returns what happened to it. The last argument has the
 /// fingerprint of its listing row, if a listing showed it, and what replaces it if none did.
 pub(crate) async fn put<P: Pull>(
-    tx: &mut PageTx<'_>,
+    tx: &mut LeaseTx<'_>,
     key: &str,
     known: Option<Known>,
     fetched: Fetched<P::Detail>,

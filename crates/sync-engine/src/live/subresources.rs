@@ -5,7 +5,7 @@ use espelho_model::{
     ContentHash, OrderNumber, RawJson, fault, financial::OrderFinancial, fiscal::FiscalDocument,
     shipment::Shipment, sync::Counts, timeline::OrderEvent, tracking::OrderTracking,
 };
-use espelho_store::{Error as StoreError, PageTx, Subresource};
+use espelho_store::{Error as StoreError, LeaseTx, Subresource};
 
 /// A sub-resource that was read.
 pub(crate) struct FetchedSubresource {
@@ -65,7 +65,11 @@ impl FetchedSubresource {
     }
 
     /// Writes the sub-resource; returns what that changed.
-    pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<Counts, StoreError> {
+    pub(crate) async fn write(
+        self,
+        tx: &mut LeaseTx<'_>,
+        number: &OrderNumber,
+    ) -> Result<Counts, StoreError> {
         match self.content {
             SubresourceContent::Invoices(documents) => tx.mirror().write_invoices(number, documents).await,
             SubresourceContent::Events(events) => tx.mirror().write_order_events(number, events).await,

@@ -4,6 +4,7 @@
 //! writes rows and checkpoint in one transaction. While it writes a page, it reads the next one, so a killed run reads at
 //! most two pages again.
 
+mod full_reads;
 mod hopeless;
 mod options;
 mod orders;
@@ -13,23 +14,22 @@ mod products;
 mod read;
 mod subresources;
 mod sweep;
-mod whole;
 mod write;
 
 use std::{collections::HashSet, future::Future};
 
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
-use espelho_store::{Error as StoreError, Op, PageTx};
+use espelho_store::{Error as StoreError, LeaseTx, Op};
 
 use crate::StoreContext;
 
+pub(crate) use full_reads::{CampaignMemory, FullReader, is_final, read_in_full};
 pub use options::PassOptions;
 pub use orders::OrdersPull;
 pub use pass::run_pass;
 pub use products::ProductsPull;
 pub(crate) use subresources::{read_subresource, subresource_of};
-pub(crate) use whole::{CampaignMemory, WholeReader, is_final, read_whole};
 
 /// How one resource is listed, read and written.
 pub trait Pull: Send + Sync {
@@ -70,13 +70,13 @@ pub trait Pull: Send + Sync {
 
     /// Returns the keys of the mirrored rows whose columns are not those of these details: somebody has edited them.
     fn edited(
-        tx: &mut PageTx<'_>,
+        tx: &mut LeaseTx<'_>,
         rows: &[RowWrite<Self::Detail>],
     ) -> impl Future<Output = Result<HashSet<String>, StoreError>> + Send;
 
     /// Lets a write in the same transaction take these rows, although their details have not changed.
     fn distrust(
-        tx: &mut PageTx<'_>,
+        tx: &mut LeaseTx<'_>,
         keys: Vec<String>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
         let _ = (tx, keys);
@@ -85,7 +85,7 @@ pub trait Pull: Send + Sync {
 
     /// Writes details into the mirror.
     fn write(
-        tx: &mut PageTx<'_>,
+        tx: &mut LeaseTx<'_>,
         rows: Vec<RowWrite<Self::Detail>>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }

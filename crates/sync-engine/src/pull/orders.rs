@@ -9,7 +9,7 @@ use espelho_api_client::{
     resources::orders::{OrderQuery, read},
 };
 use espelho_model::{OrderNumber, fault, order::Order, sync::Resource, text};
-use espelho_store::{Error as StoreError, OrderWrite, PageTx};
+use espelho_store::{Error as StoreError, LeaseTx, OrderWrite};
 
 use super::{Fetched, Pull, RowWrite};
 use crate::{
@@ -124,15 +124,15 @@ impl Pull for OrdersPull {
         }))
     }
 
-    async fn edited(tx: &mut PageTx<'_>, rows: &[RowWrite<Order>]) -> Result<HashSet<String>, StoreError> {
+    async fn edited(tx: &mut LeaseTx<'_>, rows: &[RowWrite<Order>]) -> Result<HashSet<String>, StoreError> {
         tx.mirror().edited_orders(rows.iter().map(|row| row.detail.clone()).collect()).await
     }
 
-    async fn distrust(tx: &mut PageTx<'_>, keys: Vec<String>) -> Result<(), StoreError> {
+    async fn distrust(tx: &mut LeaseTx<'_>, keys: Vec<String>) -> Result<(), StoreError> {
         tx.mirror().distrust_orders(keys).await
     }
 
-    async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {
+    async fn write(tx: &mut LeaseTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {
         let write = |row: RowWrite<Order>| OrderWrite {
             order: row.detail,
             listing_hash: row.listing_hash,

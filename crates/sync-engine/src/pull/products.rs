@@ -8,7 +8,7 @@ use espelho_api_client::{
     resources::products::{ProductDetail, ProductQuery},
 };
 use espelho_model::{ContentHash, LocationId, ProductId, fault, sync::Resource, text};
-use espelho_store::{Error as StoreError, PageTx, ProductWrite};
+use espelho_store::{Error as StoreError, LeaseTx, ProductWrite};
 use parking_lot::Mutex;
 
 use super::{Fetched, Pull, RowWrite};
@@ -136,13 +136,13 @@ impl Pull for ProductsPull {
     }
 
     async fn edited(
-        tx: &mut PageTx<'_>,
+        tx: &mut LeaseTx<'_>,
         rows: &[RowWrite<ProductDetail>],
     ) -> Result<HashSet<String>, StoreError> {
         tx.mirror().edited_products(rows.iter().map(|row| row.detail.product.clone()).collect()).await
     }
 
-    async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
+    async fn write(tx: &mut LeaseTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
         let mut locations = Vec::new();
         let mut products = Vec::with_capacity(rows.len());
         for RowWrite { detail, listing_hash, content_hash, op, .. } in rows {

@@ -12,7 +12,7 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
+use espelho_store::{Error as StoreError, Failure, KeptPage, Known, LeaseTx, Op};
 
 use super::{
     PassOptions, Pull, RowWrite,
@@ -276,7 +276,7 @@ impl<'c> Writer<'c> {
     /// Writes rows one after the other; returns those that the database refused.
     async fn write_rows<P: Pull>(
         &self,
-        tx: &mut PageTx<'_>,
+        tx: &mut LeaseTx<'_>,
         writes: Vec<RowWrite<P::Detail>>,
     ) -> Result<Vec<Failure>, StoreError> {
         let mut refused = Vec::new();

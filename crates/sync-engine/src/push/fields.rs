@@ -1,5 +1,5 @@
 //! The fields of a command's data: one that is not known, or that has another type, is refused by its name. Ignored, it
-//! would be a wish that nobody carries out; misread, it would be another wish.
+//! would be an intent that nobody carries out; misread, it would be another one.
 
 use espelho_model::{text, text::Text};
 use serde_json::Value;

@@ -76,14 +76,14 @@ pub(crate) trait CommandHandler: Send + Sync {
     ) -> BoxFuture<'a, Result<Verdict, Error>>;
 
     /// Settles an effect of this kind: reads what the pure `settle` of `plan::push` needs.
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         let _ = (services, effect);
         Box::pin(async { Err(Unsettled::Unreadable) })
     }
 }
 
 /// The result of reading the evidence.
-pub(crate) type Settled = Result<Settlement, Unsettled>;
+pub(crate) type SettleResult = Result<Settlement, Unsettled>;
 
 /// The reason why an effect cannot be settled now.
 pub(crate) enum Unsettled {

@@ -66,7 +66,7 @@ enum ScanResult {
 pub(crate) struct IntentQueue<'c> {
     context: &'c StoreContext,
     options: &'c PushOptions,
-    workers: Workers<'c>,
+    executors: Executors<'c>,
     /// The open jobs that are not under way.
     jobs: Mutex<JobQueue<Work>>,
     /// How far the scan has come.
@@ -77,7 +77,7 @@ pub(crate) struct IntentQueue<'c> {
 
 /// The components that carry out the jobs, one for each kind of work. They are shared by the [`WORKERS`] futures
 /// ([`Worker`]) that run jobs side by side.
-pub(crate) struct Workers<'c> {
+pub(crate) struct Executors<'c> {
     pub(crate) journal: Arc<Journal<'c>>,
     pub(crate) answers: Arc<RowAnswers<'c>>,
     pub(crate) guards: Arc<GuardHistory<'c>>,
@@ -90,11 +90,11 @@ pub(crate) struct Workers<'c> {
 
 impl<'c> IntentQueue<'c> {
     /// Creates the queue of a store, empty before the first scan.
-    pub(super) fn new(context: &'c StoreContext, options: &'c PushOptions, workers: Workers<'c>) -> Self {
+    pub(super) fn new(context: &'c StoreContext, options: &'c PushOptions, executors: Executors<'c>) -> Self {
         Self {
             context,
             options,
-            workers,
+            executors,
             jobs: Mutex::default(),
             walks: Mutex::default(),
             logged: Mutex::default(),
@@ -225,12 +225,12 @@ impl<'c> IntentQueue<'c> {
             // Settling and verifying send nothing.
             _ if activity_of(work).is_some_and(|activity| self.context.holds(activity)) => Ok(HELD_PAUSE),
             Work::Settle(effect) => {
-                self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
+                self.executors.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
             }
-            Work::Stock(row) => self.workers.stock.push(row).await,
-            Work::Verify(product, rows) => self.workers.stock.verify(product, rows).await,
-            Work::Prices(desired) => self.workers.prices.push(desired).await,
-            Work::Command(command) => self.workers.commands.run(command).await,
+            Work::Stock(row) => self.executors.stock.push(row).await,
+            Work::Verify(product, rows) => self.executors.stock.verify(product, rows).await,
+            Work::Prices(desired) => self.executors.prices.push(desired).await,
+            Work::Command(command) => self.executors.commands.run(command).await,
         }
     }
 
@@ -239,11 +239,11 @@ impl<'c> IntentQueue<'c> {
     async fn set_aside(&self, work: &Work, poison: Poison) -> Result<Duration, Error> {
         let message = Message::new(POISONED, poison.text());
         let may_have_left = |kind: &str| in_doubt::set_aside(kind, POISONED, poison.text());
-        let answers = &self.workers.answers;
+        let answers = &self.executors.answers;
         match work {
             Work::Settle(effect) => {
                 let lost = Settlement::Unprovable(may_have_left(&effect.kind));
-                self.workers.journal.note_settlement(effect, &lost).await?;
+                self.executors.journal.note_settlement(effect, &lost).await?;
             }
             Work::Stock(row) => {
                 let has_left = row.state == Some(PushState::Sending);
@@ -287,22 +287,22 @@ impl<'c> IntentQueue<'c> {
         };
         let answered = match work {
             Work::Settle(_) => Ok(()),
-            Work::Stock(row) => self.workers.answers.level(row, &message).await,
+            Work::Stock(row) => self.executors.answers.level(row, &message).await,
             // Sent levels stay open for verification until the job gives up.
             Work::Verify(_, rows) if failures >= FAILED_AFTER => {
                 let mut answered = Ok(());
                 for row in rows {
-                    answered = answered.and(self.workers.answers.level(row, &message).await);
+                    answered = answered.and(self.executors.answers.level(row, &message).await);
                 }
                 answered
             }
             Work::Verify(..) => Ok(()),
-            Work::Prices(desired) => self.workers.answers.prices(desired, &message).await,
+            Work::Prices(desired) => self.executors.answers.prices(desired, &message).await,
             Work::Command(row) => {
                 let is_lost = failures >= FAILED_AFTER && self.is_unsettled(row.id).await;
                 let message =
                     if is_lost { Verdict::Doubtful(in_doubt(&row.kind, &error.code())) } else { message };
-                self.workers.commands.report(row, &message).await
+                self.executors.commands.report(row, &message).await
             }
         };
         if let Err(Error::Store(error)) = answered {
@@ -345,7 +345,7 @@ impl<'c> IntentQueue<'c> {
         }
         // The next scan answers rows that cannot be read, and does not wait until it is time to look for them.
         if matches!(error, Error::Store(StoreError::Corrupt { .. })) {
-            self.workers.stock.rows_are_unreadable();
+            self.executors.stock.rows_are_unreadable();
         }
         // A lock ends some time, and is not held against the row.
         let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage() || is_lock(&error));

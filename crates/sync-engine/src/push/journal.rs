@@ -9,7 +9,7 @@ use std::{
 use chrono::TimeDelta;
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
-use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
+use espelho_store::{Effect, EffectOutcome, EffectState, NewEffect, StockIntent, TierIntent};
 
 use super::listener::ChangeListener;
 use crate::{
@@ -310,7 +310,7 @@ impl<'c> Journal<'c> {
             state.seen_to_move.remove(&id);
             state.first_unclear.remove(&id);
         }
-        let settled = Settled { state, code, note: Some(note.to_owned()), answer };
+        let settled = EffectOutcome { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)
     }
 }

@@ -48,7 +48,7 @@ use commands::CommandHandlers;
 use dispatch_timeline::DispatchTimeline;
 use guard_history::GuardHistory;
 use images::ImageUploads;
-use intent_queue::{IntentQueue, Workers};
+use intent_queue::{Executors, IntentQueue};
 use invoice_waits::InvoiceWaits;
 use journal::Journal;
 use label_waits::LabelWaits;
@@ -109,7 +109,7 @@ impl<'c> Pusher<'c> {
         let commands =
             CommandHandlers::new(context, journal.clone(), answers.clone(), kept, services, levels);
         let policy = Arc::new(CampaignPolicy::new(context, &options.campaigns, answers.clone()));
-        let workers = Workers {
+        let executors = Executors {
             journal,
             answers,
             guards,
@@ -119,7 +119,7 @@ impl<'c> Pusher<'c> {
             prices,
             commands,
         };
-        Self { queue: IntentQueue::new(context, options, workers), policy, stock }
+        Self { queue: IntentQueue::new(context, options, executors), policy, stock }
     }
 
     /// Processes all open work, the most urgent first, until nothing is due. Returns the time until something is due,

@@ -28,7 +28,7 @@ use crate::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
                 is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
             },
-            price_step::{self, StepEvidence, accepted, is_desired, is_reverted_repeatedly, wish_of},
+            price_step::{self, StepEvidence, accepted, is_desired, is_reverted_repeatedly, taken_for},
             read_after_write::{FIRST_READING, read_again_in},
         },
         tiers::{Forbidden, Step, Tier, holds, plan},
@@ -112,7 +112,7 @@ impl<'c> PricePusher<'c> {
             };
             return Ok(held.into_iter().map(verdict).collect());
         }
-        let is_for = |effect: &Effect| wish_of(effect) == Some(desired.revision);
+        let is_for = |effect: &Effect| taken_for(effect) == Some(desired.revision);
         let effects =
             self.context.store.journal().effects_on(&self.context.key, &key_of(product, &detail)).await?;
         let backoff =
@@ -141,7 +141,7 @@ impl<'c> PricePusher<'c> {
     }
 
     /// Plans the steps from the current tiers to the desired ones, and executes them: for a command, and unless those
-    /// `sent` for the same wish were accepted and do not show yet. `asked` are the tiers that the intent is about. The inner `Err` is the step that was refused.
+    /// `sent` for the same revision were accepted and do not show yet. `asked` are the tiers that the intent is about. The inner `Err` is the step that was refused.
     pub(super) async fn apply_tiers(
         &self,
         product: &ProductId,

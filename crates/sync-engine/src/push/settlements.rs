@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use espelho_store::Effect;
 
 use super::{
-    handler::{Settled, Unsettled},
+    handler::{SettleResult, Unsettled},
     journal::Journal,
     kinds::{handler_of, is_repeatable},
     prices::PricePusher,
@@ -85,7 +85,7 @@ impl<'c> Settlements<'c> {
         }
     }
 
-    async fn settle_kind(&self, effect: &Effect) -> Settled {
+    async fn settle_kind(&self, effect: &Effect) -> SettleResult {
         match (effect.kind.as_str(), handler_of(&effect.kind)) {
             (LevelEvidence::KIND, _) => Ok(self.stock.settle(effect, &read(effect)?).await?),
             (StepEvidence::KIND, _) => Ok(self.prices.settle(effect, &read(effect)?).await?),

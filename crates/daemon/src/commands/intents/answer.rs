@@ -67,7 +67,7 @@ impl Spoken {
     /// Returns the lines for people.
     pub(super) fn lines(&self, locale: Locale) -> String {
         let next = self.text.next(locale).or_else(|| {
-            self.hint.as_ref().map(|hint| text!("wishes-next-step", step = hint.as_str()).message(locale))
+            self.hint.as_ref().map(|hint| text!("intents-next-step", step = hint.as_str()).message(locale))
         });
         let next = next.map(|next| format!("\n  {next}")).unwrap_or_default();
         format!("{} {}{next}", self.mark, self.text.message(locale))
@@ -89,7 +89,7 @@ pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spok
     match became {
         Became::Written => plain('✓', written(deed, command), exit::COMPLETE),
         Became::ServiceStopped => {
-            plain('…', text!("wishes-service-stopped", subject = subject(deed)), exit::COMPLETE)
+            plain('…', text!("intents-service-stopped", subject = subject(deed)), exit::COMPLETE)
         }
         Became::Rows { done, open, refused } => {
             let (mark, code) = match (open, refused) {
@@ -99,17 +99,19 @@ pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spok
             };
             let rows = done + open + refused;
             let text = match refused {
-                0 => text!("wishes-rows", rows = rows, done = *done, open = *open),
+                0 => text!("intents-rows", rows = rows, done = *done, open = *open),
                 _ => {
-                    text!("wishes-rows-refused", rows = rows, done = *done, open = *open, refused = *refused)
+                    text!("intents-rows-refused", rows = rows, done = *done, open = *open, refused = *refused)
                 }
             };
             plain(mark, text, code)
         }
         Became::Row(answer) => of_row(deed, answer),
-        Became::Tested(Arrival::Arrived) => plain('✓', text!("wishes-test-delivery-arrived"), exit::COMPLETE),
-        Became::Tested(Arrival::Refused) => plain('✗', text!("wishes-test-delivery-refused"), exit::PARTIAL),
-        Became::Tested(Arrival::Missing) => plain('!', text!("wishes-test-delivery-missing"), exit::PARTIAL),
+        Became::Tested(Arrival::Arrived) => {
+            plain('✓', text!("intents-test-delivery-arrived"), exit::COMPLETE)
+        }
+        Became::Tested(Arrival::Refused) => plain('✗', text!("intents-test-delivery-refused"), exit::PARTIAL),
+        Became::Tested(Arrival::Missing) => plain('!', text!("intents-test-delivery-missing"), exit::PARTIAL),
     }
 }
 
@@ -119,24 +121,26 @@ fn of_row(deed: &Deed, answer: &Answer) -> Spoken {
     let (mark, text, code) = match answer.state {
         Some(PushState::Done) => ('✓', done(deed), exit::COMPLETE),
         Some(PushState::Waiting) if answer.code.as_deref() == Some(WAITING_INVOICE) => {
-            ('…', text!("wishes-waiting-invoice", subject = subject()), exit::COMPLETE)
+            ('…', text!("intents-waiting-invoice", subject = subject()), exit::COMPLETE)
         }
         Some(PushState::Waiting) => {
-            ('…', text!("wishes-waiting", subject = subject(), reason = reason), exit::COMPLETE)
+            ('…', text!("intents-waiting", subject = subject(), reason = reason), exit::COMPLETE)
         }
         Some(PushState::Failed) => {
-            ('✗', text!("wishes-failed", subject = subject(), reason = reason), exit::FAILED)
+            ('✗', text!("intents-failed", subject = subject(), reason = reason), exit::FAILED)
         }
         Some(PushState::Held) => {
-            ('!', text!("wishes-held", subject = subject(), reason = reason), exit::GUARD)
+            ('!', text!("intents-held", subject = subject(), reason = reason), exit::GUARD)
         }
         Some(PushState::Doubtful) => {
-            ('!', text!("wishes-doubtful", subject = subject(), reason = reason), exit::PARTIAL)
+            ('!', text!("intents-doubtful", subject = subject(), reason = reason), exit::PARTIAL)
         }
-        Some(PushState::Ignored) => ('–', text!("wishes-ignored", subject = subject()), exit::COMPLETE),
-        Some(PushState::Superseded) => ('–', text!("wishes-superseded", subject = subject()), exit::COMPLETE),
+        Some(PushState::Ignored) => ('–', text!("intents-ignored", subject = subject()), exit::COMPLETE),
+        Some(PushState::Superseded) => {
+            ('–', text!("intents-superseded", subject = subject()), exit::COMPLETE)
+        }
         Some(PushState::New | PushState::Sending) | None => {
-            ('…', text!("wishes-under-way", subject = subject()), exit::COMPLETE)
+            ('…', text!("intents-under-way", subject = subject()), exit::COMPLETE)
         }
     };
     let is_over = matches!(answer.state, Some(PushState::Failed | PushState::Held | PushState::Doubtful));
@@ -146,68 +150,68 @@ fn of_row(deed: &Deed, answer: &Answer) -> Spoken {
 fn done(deed: &Deed) -> Text {
     match deed.clone() {
         Deed::Level { sku, location, before: Some(before), after } if before != after => text!(
-            "wishes-level-done",
+            "intents-level-done",
             sku = sku,
             location = location,
             before = Arg::Quantity(before),
             after = Arg::Quantity(after)
         ),
         Deed::Level { sku, location, after, .. } => {
-            text!("wishes-level-is", sku = sku, location = location, after = Arg::Quantity(after))
+            text!("intents-level-is", sku = sku, location = location, after = Arg::Quantity(after))
         }
         Deed::Movement { sku, location, delta } => {
             let sign = if delta > Decimal::ZERO { "+" } else { "" };
             let delta = Arg::Quantity(delta);
-            text!("wishes-movement-done", sku = sku, location = location, sign = sign, delta = delta)
+            text!("intents-movement-done", sku = sku, location = location, sign = sign, delta = delta)
         }
         Deed::Price { sku, min_quantity, before: Some(before), after } if before != after => text!(
-            "wishes-price-done",
+            "intents-price-done",
             sku = sku,
             from = min_quantity,
             before = Arg::Money(before),
             after = Arg::Money(after)
         ),
         Deed::Price { sku, min_quantity, after, .. } => {
-            text!("wishes-price-is", sku = sku, from = min_quantity, after = Arg::Money(after))
+            text!("intents-price-is", sku = sku, from = min_quantity, after = Arg::Money(after))
         }
         Deed::Status { order, status } => {
-            text!("wishes-status-done", order = order, status = text!("explain-status", status = status))
+            text!("intents-status-done", order = order, status = text!("explain-status", status = status))
         }
-        Deed::Notes { order } => text!("wishes-notes-done", order = order),
-        Deed::Labels { order } => text!("wishes-labels-done", order = order),
+        Deed::Notes { order } => text!("intents-notes-done", order = order),
+        Deed::Labels { order } => text!("intents-labels-done", order = order),
         Deed::Campaign { campaign, listings } => {
-            text!("wishes-campaign-done", campaign = campaign, listings = listings)
+            text!("intents-campaign-done", campaign = campaign, listings = listings)
         }
-        Deed::File { rows } => text!("wishes-rows-written", rows = rows),
-        Deed::TestDelivery => text!("wishes-test-delivery-done"),
+        Deed::File { rows } => text!("intents-rows-written", rows = rows),
+        Deed::TestDelivery => text!("intents-test-delivery-done"),
     }
 }
 
 fn written(deed: &Deed, command: Option<i64>) -> Text {
     match (deed, command) {
-        (Deed::File { rows }, _) => text!("wishes-rows-written", rows = *rows),
+        (Deed::File { rows }, _) => text!("intents-rows-written", rows = *rows),
         (Deed::TestDelivery, Some(command)) => {
-            text!("wishes-test-delivery-not-awaited", command = command.to_string())
+            text!("intents-test-delivery-not-awaited", command = command.to_string())
         }
         (_, Some(command)) => {
-            text!("wishes-command-written", subject = subject(deed), command = command.to_string())
+            text!("intents-command-written", subject = subject(deed), command = command.to_string())
         }
-        _ => text!("wishes-written", subject = subject(deed)),
+        _ => text!("intents-written", subject = subject(deed)),
     }
 }
 
 fn subject(deed: &Deed) -> Text {
     match deed.clone() {
         Deed::Level { sku, location, .. } | Deed::Movement { sku, location, .. } => {
-            text!("wishes-at", sku = sku, location = location)
+            text!("intents-at", sku = sku, location = location)
         }
-        Deed::Price { sku, .. } => text!("wishes-sku", sku = sku),
+        Deed::Price { sku, .. } => text!("intents-sku", sku = sku),
         Deed::Status { order, .. } | Deed::Notes { order } | Deed::Labels { order } => {
-            text!("wishes-order", order = order)
+            text!("intents-order", order = order)
         }
-        Deed::Campaign { campaign, .. } => text!("wishes-campaign", campaign = campaign),
-        Deed::File { rows } => text!("wishes-file", rows = rows),
-        Deed::TestDelivery => text!("wishes-test-delivery"),
+        Deed::Campaign { campaign, .. } => text!("intents-campaign", campaign = campaign),
+        Deed::File { rows } => text!("intents-file", rows = rows),
+        Deed::TestDelivery => text!("intents-test-delivery"),
     }
 }
 
@@ -294,7 +298,7 @@ mod tests {
         ] {
             let spoken = spoken(&deed, &became, None);
             assert_eq!((spoken.lines(Locale::default()).as_str(), spoken.code), (words, code));
-            assert!(!spoken.lines(Locale::of(Language::English)).contains("wishes-"));
+            assert!(!spoken.lines(Locale::of(Language::English)).contains("intents-"));
         }
     }
 

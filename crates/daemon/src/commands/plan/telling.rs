@@ -46,7 +46,7 @@ impl Telling {
         let Some(locale) = self.locale else { return Vec::new() };
         let line = |row: &WaitingRow| {
             let (entity, key) = (words::entity(&row.entity), shown(&row.key));
-            text!("wishes-plan-waits", entity = entity, key = key, reason = shown(&row.reason))
+            text!("intents-plan-waits", entity = entity, key = key, reason = shown(&row.reason))
                 .message(locale)
         };
         let mut news: Vec<String> = waiting.iter().map(line).collect();
@@ -58,7 +58,7 @@ impl Telling {
         };
         if self.last.replace(counts) != Some(counts) {
             let Counts { done, open, waiting } = counts;
-            let text = text!("wishes-plan-progress", done = done, open = open, waiting = waiting);
+            let text = text!("intents-plan-progress", done = done, open = open, waiting = waiting);
             news.push(text.message(locale));
         }
         news

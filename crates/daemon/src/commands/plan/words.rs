@@ -32,10 +32,10 @@ pub(super) struct Counts {
 pub(super) fn headline(store: &str, counts: Counts, requests: u32, seconds: Arg) -> Text {
     let Counts { rows, kept, troubled } = counts;
     match (rows, troubled) {
-        (0, 0) => text!("wishes-plan-nothing", store = store),
-        (0, _) => text!("wishes-plan-not-now", store = store),
+        (0, 0) => text!("intents-plan-nothing", store = store),
+        (0, _) => text!("intents-plan-not-now", store = store),
         _ => text!(
-            "wishes-plan-store",
+            "intents-plan-store",
             store = store,
             rows = rows,
             kept = kept,
@@ -51,9 +51,9 @@ pub(super) fn trouble(store: &str, rows: &[SeenRow]) -> Vec<Text> {
         let of_state: Vec<&SeenRow> = rows.iter().filter(|row| row.state == state).collect();
         let (count, step) = (of_state.len(), shown(&look(store, &of_state)?));
         Some(match state {
-            PushState::Held => text!("wishes-plan-held", rows = count, step = step),
-            PushState::Doubtful => text!("wishes-plan-doubtful", rows = count, step = step),
-            _ => text!("wishes-plan-failed", rows = count, step = step),
+            PushState::Held => text!("intents-plan-held", rows = count, step = step),
+            PushState::Doubtful => text!("intents-plan-doubtful", rows = count, step = step),
+            _ => text!("intents-plan-failed", rows = count, step = step),
         })
     };
     TROUBLED.into_iter().filter_map(line).collect()

@@ -32,7 +32,7 @@ const BUFFER: usize = 16 << 10;
 const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// Serves connections.
-pub(super) struct Front {
+pub(super) struct ConnectionServer {
     pub receiver: Arc<Receiver>,
     pub connections: Arc<Connections>,
     pub tls: Option<Arc<Tls>>,
@@ -41,7 +41,7 @@ pub(super) struct Front {
     pub serving: TaskTracker,
 }
 
-impl Front {
+impl ConnectionServer {
     /// Accepts until `stop` is cancelled. It closes the socket then, and requests that arrived are served.
     pub(super) async fn accept_all(self: Arc<Self>, listener: TcpListener) {
         // Now and then one is accepted, between two that are not.

@@ -74,7 +74,7 @@ impl Limits {
 pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
 
 /// The receiver's socket, and its certificate if there is one.
-pub(crate) type Front = (TcpListener, Option<Tls>);
+pub(crate) type BoundSocket = (TcpListener, Option<Tls>);
 
 /// The receiver cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ pub(crate) enum OpenError {
 }
 
 /// Opens the receiver's socket and certificate, if a store receives webhooks.
-pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenError> {
+pub(crate) fn open(configuration: &Configuration) -> Result<Option<BoundSocket>, OpenError> {
     if configuration.stores.iter().all(|store| store.webhook.is_none()) {
         return Ok(None);
     }
@@ -142,15 +142,15 @@ impl Webhooks {
         if let Some(tls) = &tls {
             tokio::spawn(Arc::clone(tls).keep_fresh(clock, stop.clone()));
         }
-        let front = listener::Front {
+        let server = listener::ConnectionServer {
             receiver: Arc::clone(&receiver),
             connections,
             tls: tls.clone(),
             stop: stop.clone(),
             serving: TaskTracker::new(),
         };
-        let serving = front.serving.clone();
-        let accepting = watch::lane("receiver", Arc::new(front).accept_all(listener));
+        let serving = server.serving.clone();
+        let accepting = watch::lane("receiver", Arc::new(server).accept_all(listener));
         let (accepting, writing) =
             (tokio::spawn(accepting), tokio::spawn(watch::lane("inbox_writer", writing)));
         Self { stop, done, receiver, tls, serving, accepting, writing }

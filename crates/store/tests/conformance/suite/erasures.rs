@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use espelho_model::{Clock as _, OrderNumber, RawJson, financial::OrderFinancial, order::Order};
-use espelho_store::{EffectState, Lease, NewDelivery, NewEffect, Op, Settled};
+use espelho_store::{EffectOutcome, EffectState, Lease, NewDelivery, NewEffect, Op};
 use serde_json::json;
 
 use crate::{
@@ -114,7 +114,7 @@ pub(super) async fn act(world: &World, lease: &Lease, number: &str) {
     let id = journal.plan_effect(lease, effect).await.unwrap();
     journal.note_sent(lease, id).await.unwrap();
     let answer = Some(json!({"order_number": number, "customer": person()}).to_string());
-    let settled = Settled { state: EffectState::Confirmed, code: None, note: None, answer };
+    let settled = EffectOutcome { state: EffectState::Confirmed, code: None, note: None, answer };
     journal.settle_effect(lease, id, settled).await.unwrap();
 }
 

@@ -5,7 +5,7 @@ use espelho_api_client::limit::Lane;
 use crate::{
     Error, StoreContext,
     live::signals::Signals,
-    pull::{CampaignMemory, WholeReader},
+    pull::{CampaignMemory, FullReader},
 };
 
 /// The sweep of campaigns.
@@ -25,7 +25,7 @@ impl<'c> CampaignSweep<'c> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings.
     pub(super) async fn sweep(&mut self) -> Result<(), Error> {
         let client = self.context.client.in_lane(Lane::Poll);
-        let reader = WholeReader { context: self.context, client: &client };
+        let reader = FullReader { context: self.context, client: &client };
         reader.campaigns(&mut self.memory).await?;
         self.signals.note_campaigns_read();
         Ok(())

@@ -2,10 +2,10 @@
 
 use espelho_api_client::limit::Lane;
 
-use crate::{Error, StoreContext, pull::WholeReader};
+use crate::{Error, StoreContext, pull::FullReader};
 
 /// Mirrors the store's images.
 pub(super) async fn sweep_media(context: &StoreContext) -> Result<(), Error> {
     let client = context.client.in_lane(Lane::Poll);
-    WholeReader { context, client: &client }.images().await.map(drop)
+    FullReader { context, client: &client }.images().await.map(drop)
 }

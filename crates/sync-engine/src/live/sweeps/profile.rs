@@ -5,7 +5,7 @@ use espelho_api_client::limit::Lane;
 use crate::{
     Error, StoreContext,
     live::identity::StoreIdentity,
-    pull::{WholeReader, is_final},
+    pull::{FullReader, is_final},
     retention::{blank_old, cutoffs_of_service, delete_old},
 };
 
@@ -15,7 +15,7 @@ pub(in crate::live) async fn sweep_profile(
     identity: &StoreIdentity,
 ) -> Result<(), Error> {
     let client = context.client.in_lane(Lane::Poll);
-    match (WholeReader { context, client: &client }).profile().await? {
+    match (FullReader { context, client: &client }).profile().await? {
         Ok(read) => {
             identity.learn(read.id);
             Ok(())

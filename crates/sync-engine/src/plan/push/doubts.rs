@@ -17,7 +17,7 @@ struct Doubt {
 }
 
 impl Doubts {
-    /// Notes that a level differs; returns for how long it has. Another revision of its row is another wish, and begins
+    /// Notes that a level differs; returns for how long it has. Another revision of its row is another intent, and begins
     /// anew: a doubt of long ago, which some other reading has answered, would leave it no time.
     pub fn doubted_for(&mut self, key: String, revision: i64, now: Duration) -> Duration {
         let doubt = self.since.entry(key).or_insert(Doubt { revision, since: now });
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_doubted_since_it_first_differed_for_this_wish() {
+    fn a_level_is_doubted_since_it_first_differed_for_this_revision() {
         let mut doubts = Doubts::default();
         let mut doubted_for = |key: &str, revision, second| {
             doubts.doubted_for(key.to_owned(), revision, Duration::from_secs(second)).as_secs()
@@ -47,7 +47,7 @@ mod tests {
             ("A", 1, 10, 0, "it was not seen before"),
             ("A", 1, 15, 5, "it still differs"),
             ("B", 1, 15, 0, "another level"),
-            ("A", 2, 3_600, 0, "another wish, an hour later"),
+            ("A", 2, 3_600, 0, "another revision, an hour later"),
             ("A", 2, 3_630, 30, "it still differs"),
             ("B", 1, 3_630, 3_615, "it differs all the time"),
         ] {

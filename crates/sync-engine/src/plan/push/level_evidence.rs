@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 
-/// A level that is set, as the journal keeps it.
+/// A level that is set, as the journal keeps it. Two fields keep the names that earlier versions wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelEvidence {
     /// The id of the product that the request goes to.
@@ -17,10 +17,11 @@ pub struct LevelEvidence {
     /// The physical quantity that is set, in units of the product's `base_unit`.
     pub target: Decimal,
     /// The revision of the row in `erp_stock`; `None` in older rows.
-    pub wish: Option<i64>,
+    #[serde(rename = "wish")]
+    pub revision: Option<i64>,
     /// `erp_stock.quantity`, where that is not the target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wanted: Option<Decimal>,
+    #[serde(rename = "wanted", default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<Decimal>,
     /// The open commands that dispatch goods which the level no longer counts: see `stock_level::ahead_of`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead_of: Vec<i64>,
@@ -35,8 +36,8 @@ pub struct LevelEvidence {
 
 impl LevelEvidence {
     /// Says if it was set ahead of a dispatch, for a row that asked for this quantity.
-    pub(super) fn is_ahead_with(&self, wanted: Option<Decimal>) -> bool {
-        !self.ahead_of.is_empty() && wanted == Some(self.wanted.unwrap_or(self.target))
+    pub(super) fn is_ahead_with(&self, desired: Option<Decimal>) -> bool {
+        !self.ahead_of.is_empty() && desired == Some(self.desired.unwrap_or(self.target))
     }
 }
 

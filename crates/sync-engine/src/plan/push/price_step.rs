@@ -41,7 +41,8 @@ pub struct StepEvidence {
     /// Or its discount, in percent.
     pub discount: Option<Decimal>,
     /// The revision of the rows in `erp_prices`; absent for a command's step.
-    pub wish: Option<i64>,
+    #[serde(rename = "wish")]
+    pub revision: Option<i64>,
 }
 
 impl Evidence for StepEvidence {
@@ -57,14 +58,14 @@ impl Evidence for StepEvidence {
 
 impl StepEvidence {
     /// The evidence of a planned step.
-    pub fn of(step: Step, product: &str, wish: Option<i64>) -> Self {
+    pub fn of(step: Step, product: &str, revision: Option<i64>) -> Self {
         let (word, min_quantity, price, discount) = match step {
             Step::Post(tier) | Step::Put(tier) => {
                 (StepWord::Put, tier.min_quantity, tier.price, tier.discount_percent)
             }
             Step::Delete(quantity) => (StepWord::Delete, quantity, None, None),
         };
-        Self { product: product.to_owned(), step: word, min_quantity, price, discount, wish }
+        Self { product: product.to_owned(), step: word, min_quantity, price, discount, revision }
     }
 }
 
@@ -87,12 +88,12 @@ pub fn settle(evidence: &StepEvidence, tiers: &[Tier], is_behind: bool) -> Settl
 }
 
 /// The revision of the rows that a step was taken for.
-pub fn wish_of(effect: &Effect) -> Option<i64> {
-    read::<StepEvidence>(effect).ok()?.wish
+pub fn taken_for(effect: &Effect) -> Option<i64> {
+    read::<StepEvidence>(effect).ok()?.revision
 }
 
 /// Returns the last of the steps that were accepted, where each of these requests was: what they ask for does not show, and
-/// to send them again would ask for the same. `effects` are those for the same wish.
+/// to send them again would ask for the same. `effects` are those for the same revision.
 pub fn accepted<'e>(requests: &[String], effects: &'e [Effect]) -> Option<&'e Effect> {
     let taken = |request: &String| {
         let is_it = |effect: &&Effect| effect.state == EffectState::Confirmed && effect.request == *request;
@@ -231,9 +232,9 @@ mod tests {
 
     #[test]
     fn a_step_knows_the_rows_that_it_was_taken_for() {
-        let taken = |wish| {
-            let written = super::super::evidence::write(&StepEvidence::of(Step::Delete(1), "P", wish));
-            wish_of(&effect("price.step", Some(&written), EffectState::Sent))
+        let taken = |revision| {
+            let written = super::super::evidence::write(&StepEvidence::of(Step::Delete(1), "P", revision));
+            taken_for(&effect("price.step", Some(&written), EffectState::Sent))
         };
         assert_eq!(taken(Some(4)), Some(4));
         assert_eq!(taken(None), None);

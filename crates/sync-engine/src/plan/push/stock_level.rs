@@ -89,7 +89,7 @@ pub struct LevelSet {
     /// The sum of our movements (`stock.adjust`) since; negative where they took something off.
     pub moved: Decimal,
     /// The revision of the row in `erp_stock` that asked for it; `None` in older records.
-    pub wish: Option<i64>,
+    pub revision: Option<i64>,
     /// True if it went ahead of a dispatch: see [`ahead_of`].
     pub is_ahead: bool,
     /// For so long another quantity, set before it and not seen, may still land after it.
@@ -99,7 +99,7 @@ pub struct LevelSet {
 impl LevelSet {
     /// Says whether it was set for this revision of the row, as far as known.
     pub fn is_for(&self, revision: i64) -> bool {
-        self.wish.is_none_or(|wish| wish == revision)
+        self.revision.is_none_or(|set_for| set_for == revision)
     }
 }
 
@@ -253,7 +253,7 @@ pub fn is_to_set_again(wanted: Option<Decimal>, effects: &[Effect], command: i64
 /// to be added again.
 pub fn went_ahead_of(level: &StockIntent, effects: &[Effect]) -> Vec<i64> {
     let is_earlier =
-        |set: &LevelEvidence| set.wish != Some(level.revision) && set.is_ahead_with(level.quantity);
+        |set: &LevelEvidence| set.revision != Some(level.revision) && set.is_ahead_with(level.quantity);
     last_evidence(effects).filter(is_earlier).map(|set| set.ahead_of).unwrap_or_default()
 }
 
@@ -300,7 +300,7 @@ pub fn target_of_reading(
     dispatches: &Dispatches,
     last: Option<&LevelSet>,
 ) -> Decimal {
-    match (last.filter(|set| set.wish == Some(level.revision)), there) {
+    match (last.filter(|set| set.revision == Some(level.revision)), there) {
         (Some(set), _) if dispatches.is_again() => set.target,
         (None, Some(there)) if dispatches.is_again() => after_dispatch(desired, there, dispatches.dispatched),
         _ => target(basis, desired, reserved),
@@ -328,7 +328,7 @@ fn last_evidence(effects: &[Effect]) -> Option<LevelEvidence> {
 pub fn sent_to(effects: &[Effect], revision: i64) -> Option<ProductId> {
     let is_set = |effect: &&Effect| effect.kind == LevelEvidence::KIND && may_have_happened(effect);
     let evidence = read::<LevelEvidence>(effects.iter().find(is_set)?).ok()?;
-    let is_for = evidence.wish.is_none_or(|wish| wish == revision);
+    let is_for = evidence.revision.is_none_or(|set_for| set_for == revision);
     is_for.then(|| ProductId::new(evidence.product))
 }
 
@@ -373,7 +373,7 @@ pub fn decide(
     is_on_record: bool,
     now: DateTime<Utc>,
 ) -> Action {
-    let is_set = || last_set(effects, now).is_some_and(|set| set.wish == Some(level.revision));
+    let is_set = || last_set(effects, now).is_some_and(|set| set.revision == Some(level.revision));
     // A reading from before our last change proves nothing, and setting what is there changes nothing.
     if there == Some(target) && !is_behind(target, effects, now) && (!is_on_record || is_set()) {
         // Another quantity that did not show may still land.
@@ -386,7 +386,7 @@ pub fn decide(
     }
     // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
     match last_set(effects, now) {
-        Some(set) if set.target == target && set.wish == Some(level.revision) => {
+        Some(set) if set.target == target && set.revision == Some(level.revision) => {
             Action::Answer(Verdict::Sent)
         }
         _ => Action::Set(target),
@@ -449,7 +449,7 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LevelSet> {
         .sum();
     let left = |effect: &Effect| may_land_for(effect, target, now);
     let may_be_overruled_for = earlier.iter().filter_map(left).max();
-    let (wish, is_ahead) = (evidence.wish, !evidence.ahead_of.is_empty());
+    let (revision, is_ahead) = (evidence.revision, !evidence.ahead_of.is_empty());
     let (effect, mark) = (set.id, evidence.mark.unwrap_or_default());
     Some(LevelSet {
         effect,
@@ -457,7 +457,7 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LevelSet> {
         planned_at: set.planned_at,
         target,
         moved,
-        wish,
+        revision,
         is_ahead,
         may_be_overruled_for,
     })
@@ -474,7 +474,7 @@ fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<
 }
 
 fn revision_of(effect: &Effect) -> Option<i64> {
-    read::<LevelEvidence>(effect).ok()?.wish
+    read::<LevelEvidence>(effect).ok()?.revision
 }
 
 /// The words for a level of which the marketplace does not tell a quantity that decides.

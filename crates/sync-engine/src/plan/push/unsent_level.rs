@@ -1,5 +1,5 @@
 //! Levels that were not sent, because the mirror showed them as asked (`stock_level::trust`). The mirror's reading is
-//! from before the wish, and the delivery of a change since then may have been lost: so the level is read once more,
+//! from before the intent, and the delivery of a change since then may have been lost: so the level is read once more,
 //! after everything else that is open, and the row is done when that reading shows it.
 
 use std::time::Duration;
@@ -249,7 +249,7 @@ mod tests {
             ),
             (Some(sold(&[], &[])), 0, again(120), "a sale may not show yet"),
             (Some(sold(&[], &[])), 119, again(1), "a sale may not show yet"),
-            (Some(sold(&[], &[])), 120, Verdict::Requeue, "nothing left: it never was 7 after the wish"),
+            (Some(sold(&[], &[])), 120, Verdict::Requeue, "nothing left: it never was 7 after the intent"),
             (Some(sold(&[1], &[])), 119, again(1), "the other sales may not show yet"),
             (Some(sold(&[1], &[])), 120, failed(), "one was sold, and must not be put on sale again"),
             (Some(denied(&[3])), 0, Verdict::Done(None), "the others explain it, a denied one or not"),

@@ -10,7 +10,7 @@ use std::{
 use espelho_model::{Sku, text};
 use espelho_store::{Effect, OpenCommand as OpenCommandRow, PAGE_ROWS, StockIntent};
 
-use super::{IntentQueue, LOCKED_PAUSE, ScanResult, Workers, is_lock};
+use super::{Executors, IntentQueue, LOCKED_PAUSE, ScanResult, is_lock};
 use crate::{
     Error, Input,
     plan::pauses::Activity,
@@ -62,7 +62,7 @@ impl IntentQueue<'_> {
     /// Offers the queue open effects and intents that are not under way: all effects, the first of what is urgent, and
     /// some pages of each walk. Returns whether the ERP has a table locked: its rows wait, and no others.
     async fn scan(&self, walks: &mut Walks) -> Result<bool, Error> {
-        let Workers { guards, stock, policy, .. } = &self.workers;
+        let Executors { guards, stock, policy, .. } = &self.executors;
         guards.load().await?;
         stock.recheck_unknown_skus().await?;
         let mut is_locked = self.is_locked(policy.apply().await)?;
@@ -112,7 +112,7 @@ impl IntentQueue<'_> {
 
     async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let acting = self.workers.journal.acting();
+        let acting = self.executors.journal.acting();
         let mut found = Vec::new();
         for effect in store.journal().open_effects(key).await? {
             let owner = self.owner_of(&effect).await?;
@@ -124,7 +124,7 @@ impl IntentQueue<'_> {
         // A command may have ended between the two reads, and its effect must not look like an orphan.
         let open: HashSet<i64> = store.journal().open_effects(key).await?.iter().map(|one| one.id).collect();
         // Both then and now: an effect may have been planned in between.
-        let now_acting = self.workers.journal.acting();
+        let now_acting = self.executors.journal.acting();
         let is_acting = |id: &i64| acting.contains(id) || now_acting.contains(id);
         for (effect, owner) in found {
             if open.contains(&effect.id) && !is_acting(&effect.id) {
@@ -204,7 +204,7 @@ impl IntentQueue<'_> {
     /// Returns a command with its keys, unless it must be refused or set aside.
     async fn readable(&self, row: OpenCommandRow) -> Result<Option<OpenCommand>, Error> {
         if row.is_too_large {
-            self.workers.answers.refuse_command(row.id, &too_large()).await?;
+            self.executors.answers.refuse_command(row.id, &too_large()).await?;
             self.queue().note_answered();
             return Ok(None);
         }
@@ -258,7 +258,7 @@ impl IntentQueue<'_> {
 
     /// Offers the first levels of zero; where a guard holds them, holds all of them. Returns whether one does.
     async fn scan_zeroes(&self, scan: &mut Scan) -> Result<bool, Error> {
-        let stock = &self.workers.stock;
+        let stock = &self.executors.stock;
         // The guard counts after the reading: a later turn offers the rows that the ERP writes in between.
         let page = self.context.store.intents().open_zeroes_page(&self.context.key, None).await?;
         let Some(mut guard) = stock.zero_guard().await? else {
@@ -286,7 +286,7 @@ impl IntentQueue<'_> {
         Walks { scan, levels: walk, .. }: &mut Walks,
         step: Step,
     ) -> Result<(), Error> {
-        let stock = &self.workers.stock;
+        let stock = &self.executors.stock;
         let mut pages = Vec::new();
         if step != Step::Rest {
             walk.begin_turn();

@@ -16,14 +16,14 @@ use serde_json::Value;
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     journal::ExecutionResult,
     refused::refused,
     services::Services,
 };
 use crate::{
     Error,
-    live::whole::all,
+    live::full_listing::read_all_pages,
     plan::push::{
         Verdict,
         campaign_opt_in::{self, Action, OptInEvidence, decide, lowest_prices, refusal, too_cheap},
@@ -67,7 +67,7 @@ impl CommandHandler for CampaignOptIn {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -160,7 +160,7 @@ async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<E
     let page = |paging| -> BoxFuture<'_, _> {
         Box::pin(async move { services.client.campaigns().enrolled_listings(campaign, paging).await })
     };
-    Ok(all(&services.context.stop, page).await?.rows)
+    Ok(read_all_pages(&services.context.stop, page).await?.rows)
 }
 
 /// Reads what the listings would cost in the campaign now, where that matters, and divides them by it.
@@ -177,11 +177,11 @@ async fn at_their_prices(
         let query = EligibleQuery { search: None, paging };
         Box::pin(async move { services.client.campaigns().eligible_listings(campaign, &query).await })
     };
-    let eligible = all(&services.context.stop, page).await?.rows;
+    let eligible = read_all_pages(&services.context.stop, page).await?.rows;
     Ok(campaign_opt_in::at_their_prices(left, lowest, &eligible))
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: OptInEvidence = read(effect)?;
     let enrolled = enrolled(services, CampaignId::new(evidence.campaign)).await?;
     Ok(campaign_opt_in::settle(&evidence, &enrolled))

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     images::{Uploaded, no_path},
     journal::ExecutionResult,
     refused::refused,
@@ -58,7 +58,7 @@ impl CommandHandler for GalleryAdd {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -106,7 +106,7 @@ async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) 
     }
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let GalleryEvidence { image, product } = read(effect)?;
     let is_there = is_in_gallery(services, &MediaId::new(image), &product).await?;
     Ok(settle_addition(is_there))

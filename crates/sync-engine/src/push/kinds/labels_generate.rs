@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     journal::ExecutionResult,
     label_files::{fetches, format_off, when_files_are_there},
     refused::refused,
@@ -70,7 +70,7 @@ impl CommandHandler for LabelsGenerate {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -171,7 +171,7 @@ fn none_yet() -> Message {
     Message::new("no_shipment", text!("push-no-shipment"))
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: LabelsEvidence = read(effect)?;
     let shipments = shipments_of(services, &OrderNumber::new(&evidence.order)).await?.unwrap_or_default();
     let sent_for = effect.sent_at.map(|at| services.context.clock.now() - at).unwrap_or_default();

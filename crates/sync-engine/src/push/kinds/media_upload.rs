@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     images::{Uploaded, no_path},
     services::Services,
 };
@@ -48,7 +48,7 @@ impl CommandHandler for MediaUpload {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -63,7 +63,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     })
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: UploadEvidence = read(effect)?;
     Ok(settle_upload(&evidence, &services.images.newest().await?))
 }

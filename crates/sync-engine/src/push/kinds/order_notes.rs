@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     journal::ExecutionResult,
     refused::refused,
     services::Services,
@@ -62,7 +62,7 @@ impl CommandHandler for OrderNotes {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -114,7 +114,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: NotesEvidence = read(effect)?;
     let order = services.client.orders().get(&OrderNumber::new(&evidence.order)).await?.value;
     Ok(order_notes::settle(&evidence, order.notes.as_deref()))

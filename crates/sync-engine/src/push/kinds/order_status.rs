@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::super::{
     command_context::CommandContext,
-    handler::{CommandHandler, Settled},
+    handler::{CommandHandler, SettleResult},
     journal::ExecutionResult,
     refused::refused,
     services::Services,
@@ -71,7 +71,7 @@ impl CommandHandler for OrderStatus {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -235,7 +235,7 @@ async fn has_been_there(
     Ok(has_been(target, &events, was_tried, cx.command.created_at))
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: TransitionEvidence = read(effect)?;
     let number = OrderNumber::new(&evidence.order);
     services.listener.order(&number);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         command_context::{CommandContext, id_in},
-        handler::{CommandHandler, Settled},
+        handler::{CommandHandler, SettleResult},
         journal::ExecutionResult,
         refused::refused,
         services::Services,
@@ -58,7 +58,7 @@ impl CommandHandler for ProductCreate {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -112,7 +112,7 @@ async fn find_sku(services: &Services<'_>, sku: &str) -> Result<Settlement, Erro
     Ok(Settlement::DidNotHappen { how: "no product has the SKU" })
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: CreationEvidence = read(effect)?;
     Ok(find_sku(services, &evidence.sku).await?)
 }

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use super::{
     super::{
         command_context::CommandContext,
-        handler::{CommandHandler, Settled},
+        handler::{CommandHandler, SettleResult},
         journal::ExecutionResult,
         price_requests::{current_tiers, mode_after, mode_of},
         refused::refused,
@@ -67,7 +67,7 @@ impl CommandHandler for ProductUpdate {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -122,7 +122,7 @@ fn held_by_guards(
     (!may_pass).then(|| held_message(sku, &held, price))
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: UpdateEvidence = read(effect)?;
     let detail = services.products.read(&ProductId::new(&evidence.product)).await?;
     Ok(settle_update(&evidence, &detail))

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::super::{
     command_context::CommandContext,
     fields::FieldType,
-    handler::{CommandHandler, Settled, Unsettled},
+    handler::{CommandHandler, SettleResult, Unsettled},
     journal::ExecutionResult,
     refused::refused,
     services::Services,
@@ -106,7 +106,7 @@ impl CommandHandler for StockAdjust {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -382,7 +382,7 @@ async fn reported_since(
     }
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: MovementEvidence = read(effect)?;
     effect.sent_at.ok_or(Unsettled::Unreadable)?;
     if !services.context.store.runs().has_walked_orders(&services.context.key).await? {

@@ -14,7 +14,7 @@ use super::{
     super::{
         command_context::CommandContext,
         fields::FieldType,
-        handler::{CommandHandler, Settled},
+        handler::{CommandHandler, SettleResult},
         services::Services,
     },
     send_once::{done, send_once},
@@ -64,7 +64,7 @@ impl CommandHandler for StorePageUpdate {
         Box::pin(execute(services, cx))
     }
 
-    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, SettleResult> {
         Box::pin(settle(services, effect))
     }
 }
@@ -76,7 +76,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     Ok(sent.map_or_else(|verdict| verdict, |answer| done(&answer)))
 }
 
-async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let evidence: PageEvidence = read(effect)?;
     let page = services.client.store_page().get().await?.value;
     Ok(store_page::settle(&evidence, &page))

@@ -31,9 +31,9 @@ fn level(desired: i64, mirrored: Option<i64>) -> StockIntent {
     }
 }
 
-fn set_for(wish: i64, target: i64, state: EffectState) -> Effect {
+fn set_for(revision: i64, target: i64, state: EffectState) -> Effect {
     let evidence =
-        json!({"product": "P", "location": "1", "sku": "A", "target": target.to_string(), "wish": wish});
+        json!({"product": "P", "location": "1", "sku": "A", "target": target.to_string(), "wish": revision});
     effect("stock.set", Some(&evidence.to_string()), state)
 }
 
@@ -41,10 +41,10 @@ fn set_for(wish: i64, target: i64, state: EffectState) -> Effect {
 fn set_ahead_of(commands: &[i64], target: i64, state: EffectState) -> Effect {
     let ahead_of = commands.to_vec();
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
-    let (wish, wanted, mark) = (Some(2), None, None);
+    let (revision, desired, mark) = (Some(2), None, None);
     let target = whole(target);
     let evidence =
-        LevelEvidence { product, location, sku, target, wish, wanted, ahead_of, mark, there: None };
+        LevelEvidence { product, location, sku, target, revision, desired, ahead_of, mark, there: None };
     effect("stock.set", Some(&write(&evidence)), state)
 }
 
@@ -471,14 +471,14 @@ fn only_a_later_row_of_the_same_level_went_ahead_of_a_dispatch() {
     assert_eq!(went_ahead_of(&level(7, None), &[set(7, CONFIRMED)]), [0; 0]);
     // It was set to what was left, and the row asks for more.
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
-    let (target, wish, wanted) = (whole(5), Some(2), Some(whole(7)));
+    let (target, revision, desired) = (whole(5), Some(2), Some(whole(7)));
     let evidence = LevelEvidence {
         product,
         location,
         sku,
         target,
-        wish,
-        wanted,
+        revision,
+        desired,
         ahead_of: vec![4],
         mark: Some(9),
         there: None,
@@ -526,7 +526,7 @@ fn what_was_set_at_another_product_of_the_sku_says_nothing_of_this_one() {
         (vec![], None),
     ] {
         assert_eq!(sent_to(&effects, 3), expected.map(ProductId::new), "{effects:?}");
-        assert_eq!(sent_to(&effects, 4), None, "for an earlier wish");
+        assert_eq!(sent_to(&effects, 4), None, "for an earlier revision");
     }
     let (product, now) = (ProductId::new("P"), at(60));
     let decided = |effects: Vec<Effect>| {

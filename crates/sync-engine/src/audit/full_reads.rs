@@ -14,13 +14,13 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{CampaignId, MediaId, text, text::Text};
-use espelho_store::{Compared, PageTx, Unlike};
+use espelho_store::{Compared, LeaseTx, Unlike};
 use futures_util::FutureExt as _;
 
 use super::{Difference, ResourceAudit, Subject};
 use crate::{
     Error, Problem, StoreContext,
-    live::whole::{Whole, all},
+    live::full_listing::{FullListing, read_all_pages},
     plan::schedule::Sweep,
     pull::is_final,
 };
@@ -86,15 +86,16 @@ impl Comparison<'_> {
     }
 
     /// Begins a transaction that is dropped, not committed: an audit changes nothing.
-    async fn begin(&self) -> Result<PageTx<'_>, Error> {
+    async fn begin(&self) -> Result<LeaseTx<'_>, Error> {
         self.context.store.begin(&self.context.lease).await.map_err(Error::from)
     }
 
     async fn campaigns(&self) -> Outcome {
         let client = &self.client;
-        let listed = all(&self.context.stop, |paging| client.campaigns().calendar(paging).boxed()).await;
+        let listed =
+            read_all_pages(&self.context.stop, |paging| client.campaigns().calendar(paging).boxed()).await;
         let mut campaigns = match listed {
-            Ok(Whole { rows, is_complete: true }) => rows,
+            Ok(FullListing { rows, is_complete: true }) => rows,
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
@@ -129,13 +130,14 @@ impl Comparison<'_> {
     /// Compares the enrolled and eligible listings of a campaign; returns nothing if they cannot be read to their end.
     async fn listings(&self, id: CampaignId) -> Result<Compared, Error> {
         let (client, stop) = (&self.client, &self.context.stop);
-        let eligible = all(stop, |paging| {
+        let eligible = read_all_pages(stop, |paging| {
             async move {
                 client.campaigns().eligible_listings(id, &EligibleQuery { search: None, paging }).await
             }
             .boxed()
         });
-        let enrolled = all(stop, |paging| client.campaigns().enrolled_listings(id, paging).boxed());
+        let enrolled =
+            read_all_pages(stop, |paging| client.campaigns().enrolled_listings(id, paging).boxed());
         match (eligible.await, enrolled.await) {
             (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
                 let mut tx = self.begin().await?;
@@ -149,13 +151,13 @@ impl Comparison<'_> {
 
     async fn images(&self) -> Outcome {
         let client = &self.client;
-        let listed = all(&self.context.stop, |paging: Paging| {
+        let listed = read_all_pages(&self.context.stop, |paging: Paging| {
             let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
             let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
             async move { client.media().list(&query).await }.boxed()
         });
         let images = match listed.await {
-            Ok(Whole { rows, is_complete: true }) => rows,
+            Ok(FullListing { rows, is_complete: true }) => rows,
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };

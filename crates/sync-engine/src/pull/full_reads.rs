@@ -25,7 +25,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use crate::{
     Error, Position, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
-    live::whole::{Whole, all},
+    live::full_listing::{FullListing, read_all_pages},
     plan::{
         gone::{LostListings, has_just_ended},
         unread_listings::{CampaignFailure, FailingCampaigns, UnreadListings},
@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Reads a target in full and reports the result.
-pub(crate) async fn read_whole(
+pub(crate) async fn read_in_full(
     context: &StoreContext,
     client: &Client,
     target: Target,
@@ -47,7 +47,7 @@ pub(crate) async fn read_whole(
         return report;
     }
     context.progress.begin(&context.key, target, 0);
-    let reader = WholeReader { context, client };
+    let reader = FullReader { context, client };
     let read = match target {
         Target::Campaigns => {
             let lost = LostListings::new(accept_gone);
@@ -92,7 +92,7 @@ pub(crate) async fn read_whole(
 }
 
 /// Reads listings to their end.
-pub(crate) struct WholeReader<'c> {
+pub(crate) struct FullReader<'c> {
     pub(crate) context: &'c StoreContext,
     pub(crate) client: &'c Client,
 }
@@ -119,7 +119,7 @@ pub(crate) struct CampaignMemory {
 
 /// The end of a reading of one campaign.
 enum CampaignReading {
-    Whole,
+    Complete,
     Failed(CampaignFailure),
     Stopped,
 }
@@ -131,21 +131,21 @@ pub(crate) struct ProfileRead {
     pub(crate) id: Option<String>,
 }
 
-impl WholeReader<'_> {
+impl FullReader<'_> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
     /// campaign once more.
     pub(crate) async fn campaigns(&self, memory: &mut CampaignMemory) -> Result<CampaignsRead, Error> {
         let client = self.client;
-        let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
-            Ok(whole) => whole,
+        let listing = match self.read_all_pages(|paging| client.campaigns().calendar(paging).boxed()).await {
+            Ok(listing) => listing,
             // A credential without this ability has no campaigns.
             Err(error) if is_withheld(&error) => return Ok(CampaignsRead::default()),
             Err(error) => return Err(error.into()),
         };
-        let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
+        let ids: Vec<CampaignId> = listing.rows.iter().map(|campaign| campaign.id).collect();
         let mut read = CampaignsRead::default();
         memory.failing.begin();
-        read.counts.add(self.write_campaigns(whole.rows, Vec::new(), &[]).await?);
+        read.counts.add(self.write_campaigns(listing.rows, Vec::new(), &[]).await?);
         for (done, id) in ids.iter().enumerate() {
             if self.context.stop.is_cancelled() {
                 return Ok(read);
@@ -154,7 +154,7 @@ impl WholeReader<'_> {
             let position = Position::new(done as u64 + 1, Some(ids.len() as u64), 0, 0);
             self.context.progress.advance(&self.context.key, Target::Campaigns, position);
         }
-        if whole.is_complete {
+        if listing.is_complete {
             self.ended_campaigns(&ids, memory, &mut read).await?;
         }
         Ok(read)
@@ -201,23 +201,24 @@ impl WholeReader<'_> {
             Ok::<_, StoreError>(counts)
         };
         read.counts.add(written.await?);
-        Ok(CampaignReading::Whole)
+        Ok(CampaignReading::Complete)
     }
 
     /// Requests the eligible and the enrolled listings of a campaign.
     async fn listed_of(
         &self,
         id: CampaignId,
-    ) -> Result<(Whole<EligibleListing>, Whole<EnrolledListing>), ApiError> {
+    ) -> Result<(FullListing<EligibleListing>, FullListing<EnrolledListing>), ApiError> {
         let client = self.client;
-        let eligible = self.all(|paging| {
+        let eligible = self.read_all_pages(|paging| {
             async move {
                 client.campaigns().eligible_listings(id, &EligibleQuery { search: None, paging }).await
             }
             .boxed()
         });
         let eligible = eligible.await?;
-        let enrolled = self.all(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await?;
+        let enrolled =
+            self.read_all_pages(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await?;
         Ok((eligible, enrolled))
     }
 
@@ -290,10 +291,10 @@ impl WholeReader<'_> {
                     let reading = match reads {
                         true => self.listings_of(number, memory, read).await?,
                         // Nothing of it is left to read.
-                        false => CampaignReading::Whole,
+                        false => CampaignReading::Complete,
                     };
                     match reading {
-                        CampaignReading::Whole => {
+                        CampaignReading::Complete => {
                             memory.unread.forget(number);
                             if !(reads && memory.lost.is_open(number)) {
                                 settled.push(id);
@@ -382,19 +383,19 @@ impl WholeReader<'_> {
     /// Mirrors the store's images. Marks those gone that are no longer listed and no longer answer.
     pub(crate) async fn images(&self) -> Result<Counts, Error> {
         let client = self.client;
-        let whole = self.all(|paging: Paging| {
+        let listing = self.read_all_pages(|paging: Paging| {
             let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
             let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
             async move { client.media().list(&query).await }.boxed()
         });
-        let whole = match whole.await {
-            Ok(whole) => whole,
+        let listing = match listing.await {
+            Ok(listing) => listing,
             Err(error) if is_withheld(&error) => return Ok(Counts::default()),
             Err(error) => return Err(error.into()),
         };
-        let listed: HashSet<String> = whole.rows.iter().map(|image| image.id.as_str().to_owned()).collect();
+        let listed: HashSet<String> = listing.rows.iter().map(|image| image.id.as_str().to_owned()).collect();
         let mut gone = Vec::new();
-        if whole.is_complete {
+        if listing.is_complete {
             for id in self.live_ids(Listed::MediaImages).await? {
                 if listed.contains(&id) {
                     continue;
@@ -409,7 +410,7 @@ impl WholeReader<'_> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
             tx.compare_columns();
-            let mut counts = tx.mirror().write_media_images(whole.rows).await?;
+            let mut counts = tx.mirror().write_media_images(listing.rows).await?;
             counts.gone += tx.mirror().mark_listed_gone(Listed::MediaImages, gone).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
@@ -460,11 +461,11 @@ impl WholeReader<'_> {
         }
     }
 
-    async fn all<'a, T: PartialEq + Send>(
+    async fn read_all_pages<'a, T: PartialEq + Send>(
         &self,
         page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
-    ) -> Result<Whole<T>, ApiError> {
-        all(&self.context.stop, page_of).await
+    ) -> Result<FullListing<T>, ApiError> {
+        read_all_pages(&self.context.stop, page_of).await
     }
 }
 

@@ -1,164 +1,164 @@
 # What became of a wish that the command line wrote (espelho stock, price, orders, labels, campaigns, import).
 
-wishes-at = { $sku } @ { $location }
-wishes-sku = { $sku }
-wishes-order = order { $order }
-wishes-campaign = campaign { $campaign }
-wishes-file = { $rows ->
+intents-at = { $sku } @ { $location }
+intents-sku = { $sku }
+intents-order = order { $order }
+intents-campaign = campaign { $campaign }
+intents-file = { $rows ->
     [one] file of { $rows } line
    *[other] file of { $rows } lines
 }
 
-wishes-level-done = { $sku } @ { $location }: { $before } → { $after }
-wishes-level-is = { $sku } @ { $location }: { $after }
-wishes-movement-done = { $sku } @ { $location }: { $sign }{ $delta }
-wishes-price-done = { $from ->
+intents-level-done = { $sku } @ { $location }: { $before } → { $after }
+intents-level-is = { $sku } @ { $location }: { $after }
+intents-movement-done = { $sku } @ { $location }: { $sign }{ $delta }
+intents-price-done = { $from ->
     [1] { $sku }: { $before } → { $after }
    *[other] { $sku } from { $from } on: { $before } → { $after }
 }
-wishes-price-is = { $from ->
+intents-price-is = { $from ->
     [1] { $sku }: { $after }
    *[other] { $sku } from { $from } on: { $after }
 }
-wishes-status-done = order { $order }: { $status }
-wishes-notes-done = order { $order }: notes written
-wishes-labels-done = order { $order }: labels ready
-wishes-campaign-done = { $listings ->
+intents-status-done = order { $order }: { $status }
+intents-notes-done = order { $order }: notes written
+intents-labels-done = order { $order }: labels ready
+intents-campaign-done = { $listings ->
     [one] campaign { $campaign }: { $listings } listing takes part
    *[other] campaign { $campaign }: { $listings } listings take part
 }
-wishes-test-delivery = test delivery
-wishes-test-delivery-done = the marketplace agreed to send a test delivery; that does not prove yet that it arrives
+intents-test-delivery = test delivery
+intents-test-delivery-done = the marketplace agreed to send a test delivery; that does not prove yet that it arrives
     .next = look at it on the page /webhooks, or with espelho doctor
-wishes-test-delivery-not-awaited = test delivery: request written, command { $command }; its arrival was not awaited
+intents-test-delivery-not-awaited = test delivery: request written, command { $command }; its arrival was not awaited
     .next = to learn later whether it arrived: espelho explain command { $command }. To wait for it: espelho webhook test --wait=20
-wishes-test-delivery-arrived = the test delivery arrived, with a valid signature
-wishes-test-delivery-refused = a delivery came, and its signature was refused: it is of an unknown secret
+intents-test-delivery-arrived = the test delivery arrived, with a valid signature
+intents-test-delivery-refused = a delivery came, and its signature was refused: it is of an unknown secret
     .next = compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew. If the next test arrives, a stranger had posted
-wishes-test-delivery-missing = the marketplace accepted the request for a test delivery, but it has not arrived yet
+intents-test-delivery-missing = the marketplace accepted the request for a test delivery, but it has not arrived yet
     .next = check the address and the way to this machine: espelho doctor
-wishes-rows-written = { $rows ->
+intents-rows-written = { $rows ->
     [one] { $rows } row written
    *[other] { $rows } rows written
 }
-wishes-rows = { $rows ->
+intents-rows = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
 }: { $done } done, { $open } under way
-wishes-rows-refused = { $rows ->
+intents-rows-refused = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
 }: { $done } done, { $open } under way, { $refused } not done
     .next = next step: espelho errors
 
-wishes-written = { $subject }: written
-wishes-command-written = { $subject }: written, command { $command }
-wishes-service-stopped = { $subject }: written; the service is stopped
+intents-written = { $subject }: written
+intents-command-written = { $subject }: written, command { $command }
+intents-service-stopped = { $subject }: written; the service is stopped
     .next = sudo systemctl start espelho
-wishes-under-way = { $subject }: written; under way, goes on by itself
-wishes-waiting-invoice = { $subject }: waits for the NF-e; goes on by itself
-wishes-waiting = { $subject }: waits: { $reason }; goes on by itself
-wishes-failed = { $subject }: { $reason }
-wishes-held = { $subject }: held: { $reason }
-wishes-doubtful = { $subject }: in doubt: { $reason }
-wishes-ignored = { $subject }: ignored by somebody
-wishes-superseded = { $subject }: another row took its place
-wishes-next-step = next step: { $step }
+intents-under-way = { $subject }: written; under way, goes on by itself
+intents-waiting-invoice = { $subject }: waits for the NF-e; goes on by itself
+intents-waiting = { $subject }: waits: { $reason }; goes on by itself
+intents-failed = { $subject }: { $reason }
+intents-held = { $subject }: held: { $reason }
+intents-doubtful = { $subject }: in doubt: { $reason }
+intents-ignored = { $subject }: ignored by somebody
+intents-superseded = { $subject }: another row took its place
+intents-next-step = next step: { $step }
 
 # What is refused before it is written.
-wishes-unknown-sku = unknown SKU: { $sku }
+intents-unknown-sku = unknown SKU: { $sku }
     .next = nothing was written; look the SKU up at the marketplace
-wishes-unknown-sku-similar = unknown SKU: { $sku }; similar: { $similar }
+intents-unknown-sku-similar = unknown SKU: { $sku }; similar: { $similar }
     .next = nothing was written; write the SKU as the store has it
-wishes-unknown-location = unknown location: { $location }
+intents-unknown-location = unknown location: { $location }
     .next = nothing was written; the store has: { $known }
-wishes-negative-quantity = stock cannot be { $quantity }
+intents-negative-quantity = stock cannot be { $quantity }
     .next = nothing was written; write 0 or more, or espelho stock adjust to take pieces away
-wishes-no-movement = a movement of 0 changes nothing
+intents-no-movement = a movement of 0 changes nothing
     .next = nothing was written; write how much comes (2) or goes (-2)
-wishes-half-a-unit = { $quantity } is not possible: the product is sold by { $unit }, whole
+intents-half-a-unit = { $quantity } is not possible: the product is sold by { $unit }, whole
     .next = nothing was written; write a whole number
-wishes-negative-price = a price cannot be { $price }
+intents-negative-price = a price cannot be { $price }
     .next = nothing was written; write a price above 0
-wishes-no-min-quantity = the least quantity is 1 or more
+intents-no-min-quantity = the least quantity is 1 or more
     .next = nothing was written; correct --min-quantity
-wishes-unknown-status = no order can go to { $status }; the nearest is { $nearest }
+intents-unknown-status = no order can go to { $status }; the nearest is { $nearest }
     .next = nothing was written; statuses: { $known }
-wishes-unknown-format = there is no label in format { $format }; the nearest is { $nearest }
+intents-unknown-format = there is no label in format { $format }; the nearest is { $nearest }
     .next = nothing was written; formats: { $known }
-wishes-no-number = { $text } is not a number
+intents-no-number = { $text } is not a number
     .next = nothing was written; write 1990 or 1.99
-wishes-ambiguous = { $text } may be { $thousands } or { $decimals }
+intents-ambiguous = { $text } may be { $thousands } or { $decimals }
     .next = nothing was written; write { $plain } or { $exact }
-wishes-ambiguous-question = { $text }: [1] { $thousands } or [2] { $decimals }?
-wishes-no-json = --data is not JSON: { $problem }
+intents-ambiguous-question = { $text }: [1] { $thousands } or [2] { $decimals }?
+intents-no-json = --data is not JSON: { $problem }
     .next = nothing was written; write --data '{"{"}"tracking_code": "BR123"{"}"}'
-wishes-several-stores = there are several stores: { $known }
+intents-several-stores = there are several stores: { $known }
     .next = nothing was written; choose one with --store
-wishes-no-file = { $file } cannot be read: { $problem }
+intents-no-file = { $file } cannot be read: { $problem }
     .next = nothing was imported
-wishes-bad-lines = { $file }: { $lines }
+intents-bad-lines = { $file }: { $lines }
     .next = nothing was imported; correct these lines and import it again
 
 # Decisions: release, retry, ignore.
-wishes-decide-release = { $rows ->
+intents-decide-release = { $rows ->
     [one] Release { $rows } row, once? (y/n)
    *[other] Release { $rows } rows, once? (y/n)
 }
-wishes-decide-more = { $rows ->
+intents-decide-more = { $rows ->
     [one] … and { $rows } more row
    *[other] … and { $rows } more rows
 }
-wishes-decide-retry = { $rows ->
+intents-decide-retry = { $rows ->
     [one] Try { $rows } row again? (y/n)
    *[other] Try { $rows } rows again? (y/n)
 }
-wishes-decide-ignore = { $rows ->
+intents-decide-ignore = { $rows ->
     [one] Ignore { $rows } row? (y/n)
    *[other] Ignore { $rows } rows? (y/n)
 }
-wishes-needs-yes = { $rows ->
+intents-needs-yes = { $rows ->
     [one] { $rows } row; nothing was decided
    *[other] { $rows } rows; nothing was decided
 }
     .next = confirm with --yes
-wishes-released = { $rows ->
+intents-released = { $rows ->
     [one] { $rows } row released
    *[other] { $rows } rows released
 }
-wishes-retried = { $rows ->
+intents-retried = { $rows ->
     [one] { $rows } row will be tried again
    *[other] { $rows } rows will be tried again
 }
-wishes-ignored-rows = { $rows ->
+intents-ignored-rows = { $rows ->
     [one] { $rows } row ignored
    *[other] { $rows } rows ignored
 }; to bring back: { $back }
-wishes-ignored-group = { $rows ->
+intents-ignored-group = { $rows ->
     [one] { $rows } row ignored
    *[other] { $rows } rows ignored
 }; to bring back, with those that were ignored before: { $back }
-wishes-nothing-to-decide = nothing to decide
-wishes-nothing-held = nothing is held
-wishes-no-such-row = no row with this key is failed, held, in doubt or ignored
+intents-nothing-to-decide = nothing to decide
+intents-nothing-held = nothing is held
+intents-no-such-row = no row with this key is failed, held, in doubt or ignored
     .next = use ENTITY and KEY as in espelho errors --all
 
 # espelho plan
-wishes-plan-nothing = { $store }: nothing to send; no row of the ERP waits
-wishes-plan-not-now = { $store }: nothing will be sent now
-wishes-plan-failed = { $rows ->
+intents-plan-nothing = { $store }: nothing to send; no row of the ERP waits
+intents-plan-not-now = { $store }: nothing will be sent now
+intents-plan-failed = { $rows ->
     [1] 1 row failed
    *[other] { $rows } rows failed
 }: { $step }
-wishes-plan-doubtful = { $rows ->
+intents-plan-doubtful = { $rows ->
     [1] 1 row is in doubt
    *[other] { $rows } rows are in doubt
 }: { $step }
-wishes-plan-held = { $rows ->
+intents-plan-held = { $rows ->
     [1] 1 row is held by a guard
    *[other] { $rows } rows are held by a guard
 }: { $step }
-wishes-plan-store = { $store }: { $rows ->
+intents-plan-store = { $store }: { $rows ->
     [1] 1 row of the ERP waits
    *[other] { $rows } rows of the ERP wait
 }; { $requests ->
@@ -170,8 +170,8 @@ wishes-plan-store = { $store }: { $rows ->
     [1] ; 1 row will not be sent, for the reason in parentheses
    *[other] ; { $kept } rows will not be sent, for the reasons in parentheses
 }
-wishes-plan-waits = { $entity } { $key }: waits: { $reason }
-wishes-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
-wishes-plan-ended = { $open } open, { $held } held, { $failed } failed, of what was planned
-wishes-retry-only = What was set aside can only be tried again.
+intents-plan-waits = { $entity } { $key }: waits: { $reason }
+intents-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
+intents-plan-ended = { $open } open, { $held } held, { $failed } failed, of what was planned
+intents-retry-only = What was set aside can only be tried again.
     .next = espelho retry ENTITY KEY

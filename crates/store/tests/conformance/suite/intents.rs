@@ -18,26 +18,26 @@ async fn writes(world: &World, quantity: i64) {
     assert_eq!(world.tables.execute(&sql).await, 1);
 }
 
-async fn wish(world: &World) -> StockIntent {
+async fn intent(world: &World) -> StockIntent {
     world.store.intents().open_stock_page(&minha_loja(), None).await.unwrap().remove(0)
 }
 
-async fn answers(world: &World, lease: &Lease, wish: &StockIntent, state: PushState) -> bool {
+async fn answers(world: &World, lease: &Lease, intent: &StockIntent, state: PushState) -> bool {
     let mut tx = world.store.begin_answer(lease).await.unwrap();
-    let is_answered = tx.intents().answer_stock(wish, &Outcome::plain(state), "physical").await.unwrap();
+    let is_answered = tx.intents().answer_stock(intent, &Outcome::plain(state), "physical").await.unwrap();
     tx.commit().await.unwrap();
     is_answered
 }
 
 // withstands: F010
-pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
+pub(crate) async fn an_answer_is_for_the_intent_that_was_read(world: &World) {
     let lease = world.lease().await;
     writes(world, 5).await;
-    let first = wish(world).await;
+    let first = intent(world).await;
     // There and back again: the same value, and another intent.
     writes(world, 7).await;
     writes(world, 5).await;
-    let second = wish(world).await;
+    let second = intent(world).await;
     assert!(second.revision > first.revision, "{} and {}", first.revision, second.revision);
     assert!(!world.store.intents().is_current(&minha_loja(), &first).await.unwrap());
     assert!(!answers(world, &lease, &first, PushState::Done).await);
@@ -47,22 +47,22 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
     assert!(!answers(world, &lease, &second, PushState::Held).await);
     assert_eq!(world.tables.list(STATE).await, ["sending"]);
     // The same value, written again during the work on it, is a new intent.
-    let sent = wish(world).await;
+    let sent = intent(world).await;
     writes(world, 5).await;
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     assert!(!answers(world, &lease, &sent, PushState::Done).await);
-    let third = wish(world).await;
+    let third = intent(world).await;
     assert!(answers(world, &lease, &third, PushState::Failed).await);
     // A failed row reopens when it is written again, and on a person's word.
     writes(world, 5).await;
     assert_eq!(world.tables.list(STATE).await, ["new"]);
-    let fourth = wish(world).await;
+    let fourth = intent(world).await;
     assert!(answers(world, &lease, &fourth, PushState::Failed).await);
     let releases = world.store.releases();
     let failed = releases.seen_row(minha_loja().as_str(), IntentKind::Stock, "A/1").await.unwrap().unwrap();
     assert!(releases.decide(&failed, PushState::New, false).await.unwrap());
     assert!(
-        wish(world).await.revision > fourth.revision,
+        intent(world).await.revision > fourth.revision,
         "what was sent before is not what is asked for now"
     );
     lease.release().await.unwrap();
@@ -215,7 +215,7 @@ pub(crate) async fn a_row_whose_key_is_corrected_asks_for_something_else(world: 
     let lease = world.lease().await;
     for column in ["sku", "location_id", "store"] {
         writes(world, 5).await;
-        assert!(answers(world, &lease, &wish(world).await, PushState::Done).await);
+        assert!(answers(world, &lease, &intent(world).await, PushState::Done).await);
         world.tables.execute(&format!("UPDATE erp_stock SET {column} = 'outro'")).await;
         assert_eq!(world.tables.list(STATE).await, ["new"], "{column}");
         world.tables.execute("DELETE FROM erp_stock").await;
@@ -237,13 +237,13 @@ pub(crate) async fn a_row_that_was_written_without_its_trigger_is_opened_once(wo
     let open = async || world.store.intents().open_unnoticed(&lease).await.unwrap();
     writes(world, 5).await;
     assert_eq!(open().await, 0, "nothing was answered");
-    assert!(answers(world, &lease, &wish(world).await, PushState::Done).await);
+    assert!(answers(world, &lease, &intent(world).await, PushState::Done).await);
     assert_eq!(open().await, 0, "it asks for what was answered");
     world.tables.drop_all_but_tables().await;
     writes(world, 7).await;
     assert_eq!(world.tables.list(STATE).await, ["done"], "no trigger notices it");
     assert_eq!((open().await, open().await), (1, 0));
-    let level = wish(world).await;
+    let level = intent(world).await;
     assert_eq!((level.state, level.written.as_str()), (Some(PushState::New), "7"));
     assert!(answers(world, &lease, &level, PushState::Done).await);
     world.tables.execute("UPDATE erp_stock SET sku = 'B'").await;
