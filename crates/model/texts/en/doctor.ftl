@@ -6,7 +6,7 @@ doctor-state-unknown = UNKNOWN
 doctor-state-yellow = YELLOW
 doctor-state-red = RED
 
-doctor-summary = { $counts }: { $verdict } (exit code { $code })
+doctor-summary = { $counts }: { $verdict } (exit code of doctor: { $code })
 doctor-count-green = { $count } green
 doctor-count-yellow = { $count } yellow
 doctor-count-red = { $count } red

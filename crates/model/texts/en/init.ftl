@@ -3,6 +3,7 @@
 init-base-url = Address of the marketplace's API:
 init-username = Username (from the seller portal, like minha-loja@a1b2c3d4):
 init-password = Password (is not shown):
+init-password-again = The marketplace refused the username or the password. Password once more (is not shown; Enter alone keeps the files as they are):
 init-database = Database [{ $default }]:
 init-webhook = Public address of the webhook, https://YOUR-HOST/webhooks/{ $store } [none: polling only]:
 init-language = Language of the texts in the database and in the configuration, pt-BR or en [{ $default }]:

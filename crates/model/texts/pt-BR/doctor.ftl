@@ -6,7 +6,7 @@ doctor-state-unknown = DESCONHECIDO
 doctor-state-yellow = AMARELO
 doctor-state-red = VERMELHO
 
-doctor-summary = { $counts }: { $verdict } (código de saída { $code })
+doctor-summary = { $counts }: { $verdict } (código de saída do doctor: { $code })
 doctor-count-green = { $count ->
     [one] { $count } verde
    *[other] { $count } verdes

@@ -3,6 +3,7 @@
 init-base-url = Endereço da API do marketplace:
 init-username = Usuário (do portal do vendedor, como minha-loja@a1b2c3d4):
 init-password = Senha (não aparece):
+init-password-again = O marketplace recusou o usuário ou a senha. A senha outra vez (não aparece; só Enter deixa os arquivos como estão):
 init-database = Banco de dados [{ $default }]:
 init-webhook = Endereço público do webhook, https://SEU-SERVIDOR/webhooks/{ $store } [nenhum: só consultas]:
 init-language = Idioma dos textos no banco de dados e na configuração, pt-BR ou en [{ $default }]:

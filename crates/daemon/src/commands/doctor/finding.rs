@@ -235,28 +235,28 @@ mod tests {
         for (findings, portuguese, english) in [
             (
                 vec![&green, &green, &yellow, &unasked],
-                "2 verdes, 1 amarelo, 1 não configurado: funciona, e algo pede atenção (código de saída 0)",
-                "2 green, 1 yellow, 1 not configured: it works, and something needs attention (exit code 0)",
+                "2 verdes, 1 amarelo, 1 não configurado: funciona, e algo pede atenção (código de saída do doctor: 0)",
+                "2 green, 1 yellow, 1 not configured: it works, and something needs attention (exit code of doctor: 0)",
             ),
             (
                 vec![&green, &absent, &unasked, &unasked],
-                "1 verde, 1 desconhecido, 2 não configurados: tudo o que foi verificado funciona (código de saída 0)",
-                "1 green, 1 unknown, 2 not configured: everything that was checked works (exit code 0)",
+                "1 verde, 1 desconhecido, 2 não configurados: tudo o que foi verificado funciona (código de saída do doctor: 0)",
+                "1 green, 1 unknown, 2 not configured: everything that was checked works (exit code of doctor: 0)",
             ),
             (
                 vec![&red, &refused],
-                "2 vermelhos: algo não funciona (código de saída 1)",
-                "2 red: something does not work (exit code 1)",
+                "2 vermelhos: algo não funciona (código de saída do doctor: 1)",
+                "2 red: something does not work (exit code of doctor: 1)",
             ),
             (
                 vec![&refused],
-                "1 vermelho: o marketplace não aceita a credencial (código de saída 4)",
-                "1 red: the marketplace does not accept the credential (exit code 4)",
+                "1 vermelho: o marketplace não aceita a credencial (código de saída do doctor: 4)",
+                "1 red: the marketplace does not accept the credential (exit code of doctor: 4)",
             ),
             (
                 vec![&open],
-                "1 desconhecido: nem tudo pôde ser verificado (código de saída 3)",
-                "1 unknown: not everything could be checked (exit code 3)",
+                "1 desconhecido: nem tudo pôde ser verificado (código de saída do doctor: 3)",
+                "1 unknown: not everything could be checked (exit code of doctor: 3)",
             ),
         ] {
             let findings: Vec<Finding> = findings.into_iter().cloned().collect();

@@ -15,13 +15,13 @@ use std::{
 use espelho_model::{StoreKey, clock::SystemClock, text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use self::{
     files::StoreAnswers,
     questions::{Answers, answers},
 };
-use super::{doctor, load, say};
+use super::{doctor, load, prompt, say};
 use crate::{
     cli::{Cli, DoctorArgs, InitArgs},
     config, exit,
@@ -62,7 +62,18 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let (code, is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+    let (mut code, mut is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+    let can_ask = arguments.password_file.is_none() && prompt::is_possible();
+    while code == exit::AUTHENTICATION
+        && can_ask
+        && let Some(password) = questions::password_again(cli.locale)
+    {
+        let path = password_file(&dir.join("stores"), &answers.key);
+        if let Err(wrong) = write_password(&path, &password) {
+            return refuse(&wrong, cli);
+        }
+        (code, is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+    }
     let (code, next) = ended(code, is_running, unit::is_installed());
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
@@ -96,10 +107,6 @@ fn refuse(wrong: &Text, cli: &Cli) -> u8 {
 /// Writes the files that the answers ask for. A store that has a file already keeps it, unless it is to be replaced.
 fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf>, Text> {
     let stores = dir.join("stores");
-    let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: io::Error| text!("init-not-written", file = path, problem = error.to_string())
-    };
     let store_file = stores.join(format!("{}.toml", answers.key));
     if store_file.exists() && !is_replaced {
         return Err(exists(&store_file));
@@ -111,10 +118,8 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
         put(&path, &files::installation(*language, database), 0o644).map_err(failed(&path))?;
         written.push(path);
     }
-    let password_file = format!("{}.password", answers.key);
-    let path = stores.join(&password_file);
-    put(&path, answers.password.expose_secret(), 0o600).map_err(failed(&path))?;
-    give_to_service(&path, Path::new(place::INSTALLED)).map_err(failed(&path))?;
+    let path = password_file(&stores, &answers.key);
+    write_password(&path, &answers.password)?;
     written.push(path);
     // A further store speaks the language of the installation that is there.
     let language = config::people(dir).0.unwrap_or_default();
@@ -123,13 +128,29 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
         environment: answers.environment,
         base_url: answers.base_url.clone(),
         username: answers.username.clone(),
-        password_file,
+        password_file: format!("{}.password", answers.key),
         public_url: answers.public_url.clone(),
     };
     let text = files::store(language, &answers);
     put(&store_file, &text, 0o644).map_err(failed(&store_file))?;
     written.push(store_file);
     Ok(written)
+}
+
+fn password_file(stores: &Path, key: &StoreKey) -> PathBuf {
+    stores.join(format!("{key}.password"))
+}
+
+fn write_password(path: &Path, password: &SecretString) -> Result<(), Text> {
+    put(path, password.expose_secret(), 0o600)
+        .and_then(|()| give_to_service(path, Path::new(place::INSTALLED)))
+        .map_err(failed(path))
+}
+
+/// Returns the message for a file that cannot be written.
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> Text {
+    let path = path.display().to_string();
+    move |error| text!("init-not-written", file = path, problem = error.to_string())
 }
 
 /// Writes a file whole or not at all.

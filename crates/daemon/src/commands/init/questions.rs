@@ -128,6 +128,16 @@ fn key_of(username: &str) -> String {
     }
 }
 
+/// Asks for a password that replaces one that was refused; `None` without an answer.
+pub(super) fn password_again(locale: Locale) -> Option<SecretString> {
+    typed_password(&text!("init-password-again"), locale).filter(|typed| !typed.expose_secret().is_empty())
+}
+
+/// Asks for a password, which is not shown; `None` at the end of input.
+fn typed_password(question: &Text, locale: Locale) -> Option<SecretString> {
+    rpassword::prompt_password(format!("{} ", question.message(locale))).ok().map(SecretString::from)
+}
+
 struct Asker {
     can_ask: bool,
     locale: Locale,
@@ -161,9 +171,7 @@ impl Asker {
 
     fn password(&self) -> Result<SecretString, Text> {
         loop {
-            let question = text!("init-password").message(self.locale);
-            let typed = rpassword::prompt_password(format!("{question} "));
-            let typed: SecretString = typed.map_err(|_| text!("init-ended"))?.into();
+            let typed = typed_password(&text!("init-password"), self.locale).ok_or(text!("init-ended"))?;
             if !typed.expose_secret().is_empty() {
                 return Ok(typed);
             }
