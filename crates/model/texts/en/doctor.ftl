@@ -97,6 +97,8 @@ doctor-disk-unknown = the system does not say how much is free
 doctor-service = version { $version } answers on { $address }
 doctor-service-stopped = service_stopped: nobody answers on { $address }
     .next = { alarm-service-stopped.next }
+doctor-service-silent = service_stopped: the service takes connections on { $address } and does not answer, and gives the database no sign of life
+    .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-other = service_stopped: the espelho of another installation answers on { $address }, with another database
     .next = write another address into http.listen of espelho.toml; then: sudo systemctl start espelho
 doctor-service-mute = somebody is on { $address } and does not answer as espelho does: { $cause }
@@ -133,6 +135,8 @@ doctor-clock-fast = clock_wrong: this machine is { $span } ahead
 
 doctor-lock-service = the service works on the store ({ $owner })
 doctor-lock-free = nobody worked on the store; doctor uses its token meanwhile
+doctor-lock-silent = a service works on the store that does not answer here: { $owner }, { $process }
+    .next = on this machine: sudo systemctl restart espelho; on another one, look there: espelho doctor
 doctor-lock-espelho = another espelho works on the store: { $owner }, { $process }
     .next = wait until it ends, or look on its machine: espelho doctor
 doctor-lock-stranger = another program holds the store: { $process }

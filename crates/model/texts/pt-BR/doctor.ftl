@@ -112,6 +112,8 @@ doctor-disk-unknown = o sistema não diz quanto está livre
 doctor-service = versão { $version }, responde em { $address }
 doctor-service-stopped = service_stopped: ninguém responde em { $address }
     .next = { alarm-service-stopped.next }
+doctor-service-silent = service_stopped: o serviço aceita conexões em { $address } e não responde, e não dá sinal de vida no banco de dados
+    .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-other = service_stopped: em { $address } responde o espelho de outra instalação, com outro banco de dados
     .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
 doctor-service-mute = há alguém em { $address }, mas não responde como o espelho: { $cause }
@@ -148,6 +150,8 @@ doctor-clock-fast = clock_wrong: esta máquina está { $span } adiantada
 
 doctor-lock-service = o serviço cuida da loja ({ $owner })
 doctor-lock-free = ninguém cuidava da loja; o doctor olha com o token dela
+doctor-lock-silent = um serviço que não responde aqui cuida da loja: { $owner }, { $process }
+    .next = se é desta máquina: sudo systemctl restart espelho; se é de outra, olhe lá: espelho doctor
 doctor-lock-espelho = outro espelho cuida da loja: { $owner }, { $process }
     .next = espere ele terminar, ou olhe na máquina dele: espelho doctor
 doctor-lock-stranger = outro programa segura a loja: { $process }

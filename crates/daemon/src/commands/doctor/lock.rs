@@ -65,6 +65,8 @@ async fn take(store: &StoreFacts<'_>) -> Finding {
 enum Owner {
     /// The service that answers on this machine.
     Service,
+    /// A service, while none answers on this machine: it hangs, or runs on another one.
+    SilentService,
     /// Another espelho: a run, or a service on another machine.
     Espelho,
     /// Another program has locked the file.
@@ -78,6 +80,7 @@ fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&serde_json::V
         (_, Some(true)) => Owner::Service,
         (None, _) => Owner::Stranger,
         (Some(_), None) if service_runs && is_service => Owner::Service,
+        (Some(_), None) if is_service => Owner::SilentService,
         (Some(_), _) => Owner::Espelho,
     }
 }
@@ -87,6 +90,7 @@ fn judge(owner: Owner, holder: LockHolder) -> Finding {
     let who = process(&holder.owner.unwrap_or_default());
     match owner {
         Owner::Service => Finding::green(text!("doctor-lock-service", owner = who)),
+        Owner::SilentService => Finding::yellow(text!("doctor-lock-silent", owner = who, process = number)),
         Owner::Espelho => Finding::yellow(text!("doctor-lock-espelho", owner = who, process = number)),
         Owner::Stranger => Finding::red(text!("doctor-lock-stranger", process = number)),
     }
@@ -110,7 +114,8 @@ mod tests {
             (Some(run), true, Some(true), Owner::Service, State::Green),
             (Some(run), true, None, Owner::Service, State::Green),
             (Some(run), true, Some(false), Owner::Espelho, State::Yellow),
-            (Some(run), false, None, Owner::Espelho, State::Yellow),
+            (Some(run), false, None, Owner::SilentService, State::Yellow),
+            (Some(resync), false, None, Owner::Espelho, State::Yellow),
             (Some(resync), true, Some(false), Owner::Espelho, State::Yellow),
             (None, true, Some(false), Owner::Stranger, State::Red),
             (None, false, None, Owner::Stranger, State::Red),

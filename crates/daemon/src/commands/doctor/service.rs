@@ -1,6 +1,6 @@
 //! Checks the service on this machine, and shows its alarms.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use espelho_model::{
     text,
@@ -24,18 +24,26 @@ const LOGIN_MENDS: [&str; 3] = ["credential_refused", "foreign_login", "token_ex
 const LOGIN_TURNS: u32 = 10;
 const LOGIN_TURN: Duration = Duration::from_secs(1);
 
+/// The wait for the service's answers, which a slow database may delay; within doctor's limit for a check.
+const ANSWER: Duration = Duration::from_secs(4);
+
 pub(super) async fn look(facts: &Facts) -> Finding {
     let listen = facts.configuration.installation.http.listen;
     let address = listen.to_string();
     let status = format!("/status?lang={}", facts.language);
-    // A slow database may delay both answers.
-    let (answer, ready) = tokio::join!(
-        local::request(listen, "GET", &status, None, &facts.clock),
-        local::request(listen, "GET", "/readyz", None, &facts.clock),
-    );
+    let answers = async {
+        tokio::join!(
+            local::request(listen, "GET", &status, None, &facts.clock),
+            local::request(listen, "GET", "/readyz", None, &facts.clock),
+        )
+    };
+    let (answer, ready) = tokio::select! {
+        answers = answers => answers,
+        () = facts.clock.sleep(ANSWER) => return silent(facts, &address).await,
+    };
     let answer = match answer {
         Ok(answer) => answer,
-        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             return stopped(facts, text!("doctor-service-stopped", address = address)).await;
         }
         Err(error) => {
@@ -63,6 +71,20 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let finding = judge(readiness, &told, &address);
     let _ = facts.service.set(told);
     finding
+}
+
+/// Returns the finding that something takes the connection and answers nothing: the service hangs if it gives the database
+/// no sign of life either.
+async fn silent(facts: &Facts, address: &str) -> Finding {
+    let lives = match facts.store() {
+        Some(store) => !store.alarms().live_instances().await.is_ok_and(|live| live.is_empty()),
+        None => true,
+    };
+    let mute = text!("doctor-service-mute", address = address, cause = io::ErrorKind::TimedOut.to_string());
+    match lives {
+        true => Finding::yellow(mute),
+        false => stopped(facts, text!("doctor-service-silent", address = address)).await,
+    }
 }
 
 /// Returns the finding that the installation's service does not answer here.
