@@ -199,7 +199,7 @@ fn three_thousand_stores_of_one_cause_are_one_message() {
     for store in 0..3_095 {
         world.stands("late", &format!("loja-{store}"));
     }
-    world.passes(3_600);
+    world.passes(600);
     world.standing.clear();
     world.passes(60);
     assert_eq!(world.said(), ["+late 3095", "-late"]);
@@ -420,6 +420,9 @@ fn check_rate(world: &World) {
 }
 
 proptest! {
+    // A case lets hours pass in steps of three seconds.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn nothing_is_told_twice_and_nothing_that_lasts_is_untold(steps in prop::collection::vec(step(), 1..120)) {
         let mut world = World::new(Rules { from: Severity::Warning, ..RULES });
