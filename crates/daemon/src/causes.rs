@@ -189,13 +189,20 @@ impl Cause {
             Some(name) => text!("errors-next-step-of", name = shown(name), step = shown(&self.hint)),
             None => text!("intents-next-step", step = shown(&self.hint)),
         };
-        let rows = match (self.count, self.entities.as_slice()) {
+        let single = match (self.count, self.entities.as_slice()) {
             (1, [entity]) => Some(Rows::One { entity, key: &self.key }),
             _ if !self.has_own_code => return step,
             _ => None,
         };
-        let cause = (self.code.as_str(), self.message_id.as_deref());
-        or_give_up(step, cause, (self.entities.as_slice(), self.count), rows, self.store.as_deref())
+        let affected = AffectedRows {
+            code: &self.code,
+            message_id: self.message_id.as_deref(),
+            entities: &self.entities,
+            count: self.count,
+            single,
+            store: self.store.as_deref(),
+        };
+        affected.with_way_to_give_up(step)
     }
 
     /// Returns the name of the cause if the texts of its rows differ.
@@ -214,48 +221,71 @@ impl Cause {
 pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
     let ErrorRow { store, entity, key, code, hint, message_id, .. } = row;
     let step = text!("intents-next-step", step = shown(hint));
-    let one = Rows::One { entity, key };
-    let cause = (code.as_str(), message_id.as_deref());
-    or_give_up(step, cause, (std::slice::from_ref(entity), 1), Some(one), Some(store.as_str()))
+    let affected = AffectedRows {
+        code,
+        message_id: message_id.as_deref(),
+        entities: std::slice::from_ref(entity),
+        count: 1,
+        single: Some(Rows::One { entity, key }),
+        store: Some(store.as_str()),
+    };
+    affected.with_way_to_give_up(step)
 }
 
 /// The messages of prices of zero that a guard holds. The others are about one that the marketplace shows: to give up the
 /// ERP's price, or to delete its row, would leave the product for sale at nothing, and nobody would be told any more.
 const HELD_ZERO: [&str; 2] = ["push-price-zero", "push-price-zero-of"];
 
-/// Adds to a next step how to give rows up for good, where that is all that is left beside a correction. The cause is a code
-/// with the message of the rows. `one` is the row if it is a single one, else all rows of the cause are meant.
-fn or_give_up(
-    step: Text,
-    (code, message): (&str, Option<&str>),
-    (entities, count): (&[String], usize),
-    one: Option<Rows<'_>>,
-    store: Option<&str>,
-) -> Text {
-    if code == PRICE_ZERO && !message.is_some_and(|message| HELD_ZERO.contains(&message)) {
-        return step;
-    }
-    let table_of = |entity: &String| match entity.as_str() {
-        "stock" => Some("erp_stock"),
-        "price" => Some("erp_prices"),
-        "command" => Some("commands"),
-        _ => None,
-    };
-    let tables: Option<Vec<&str>> = entities.iter().map(table_of).collect();
-    let states: Option<Vec<_>> = entities.iter().map(|entity| state_only_to_give_up(code, entity)).collect();
-    let (Some(tables), Some(states)) = (tables, states) else { return step };
-    // The ERP may have written any text as a store: no command line takes what is no name of one.
-    if store.is_some_and(|store| StoreKey::new(store).is_err()) {
-        return step;
-    }
-    let Some(state) = states.first().copied() else { return step };
-    let ignore = command_line(RowAct::Ignore, one.unwrap_or(Rows::OfGroup(state, code)), store);
-    // A command is a record of what was asked for: its row stays.
-    match tables.contains(&"commands") {
-        true => text!("errors-or-give-up", step = step, ignore = shown(&ignore)),
-        false => {
-            let tables = tables.join(", ");
-            text!("errors-or-delete", step = step, count = count, tables = tables, ignore = shown(&ignore))
+/// The rows of a cause, as a next step addresses them.
+struct AffectedRows<'r> {
+    code: &'r str,
+    /// The message that all rows have.
+    message_id: Option<&'r str>,
+    /// The tables of the rows, as in `v_errors`.
+    entities: &'r [String],
+    count: usize,
+    /// The row if it is a single one; else a command line addresses all rows of the cause.
+    single: Option<Rows<'r>>,
+    /// The store of all rows, if it is one.
+    store: Option<&'r str>,
+}
+
+impl AffectedRows<'_> {
+    /// Adds to a next step how to give the rows up for good, where only that is left beside a correction.
+    fn with_way_to_give_up(self, step: Text) -> Text {
+        let Self { code, message_id, entities, count, single, store } = self;
+        if code == PRICE_ZERO && !message_id.is_some_and(|message| HELD_ZERO.contains(&message)) {
+            return step;
+        }
+        let table_of = |entity: &String| match entity.as_str() {
+            "stock" => Some("erp_stock"),
+            "price" => Some("erp_prices"),
+            "command" => Some("commands"),
+            _ => None,
+        };
+        let tables: Option<Vec<&str>> = entities.iter().map(table_of).collect();
+        let states: Option<Vec<_>> =
+            entities.iter().map(|entity| state_only_to_give_up(code, entity)).collect();
+        let (Some(tables), Some(states)) = (tables, states) else { return step };
+        // The ERP may have written any text as a store: no command line takes what is no name of one.
+        if store.is_some_and(|store| StoreKey::new(store).is_err()) {
+            return step;
+        }
+        let Some(state) = states.first().copied() else { return step };
+        let ignore = command_line(RowAct::Ignore, single.unwrap_or(Rows::OfGroup(state, code)), store);
+        // A command is a record of what was asked for: its row stays.
+        match tables.contains(&"commands") {
+            true => text!("errors-or-give-up", step = step, ignore = shown(&ignore)),
+            false => {
+                let tables = tables.join(", ");
+                text!(
+                    "errors-or-delete",
+                    step = step,
+                    count = count,
+                    tables = tables,
+                    ignore = shown(&ignore)
+                )
+            }
         }
     }
 }

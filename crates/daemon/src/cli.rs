@@ -523,7 +523,7 @@ pub struct AuditArgs {
     /// Only this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
-    /// Only these, separated by commas: orders (with their sides), products, campaigns (with their listings),
+    /// Only these, separated by commas: orders (with their sub-resources), products, campaigns (with their listings),
     /// media_images, price_lists, profile.
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',')]
     pub only: Vec<Subject>,

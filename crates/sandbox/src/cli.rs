@@ -17,16 +17,16 @@ Examples:
   espelho sandbox --rate off --json            no request limit; the credentials as JSON on stdout
 
 Where to look:
-  http://127.0.0.1:8799/                a page with the credentials, first commands and every lever
+  http://127.0.0.1:8799/                a page with the credentials, first commands and every control endpoint
   http://127.0.0.1:8799/openapi.json    the description of every route, for tools
-  http://127.0.0.1:8799/_sandbox/       the list of levers, with --control
+  http://127.0.0.1:8799/_sandbox/       the list of control endpoints, with --control
 
 Logging in:
   curl -s http://127.0.0.1:8799/api/integration/auth -H 'Content-Type: application/json' \\
        -d '{\"username\":\"loja-1@…\",\"password\":\"…\"}'
   Every other route takes the token as `Authorization: Bearer sk_live_…`. Each login ends the previous token.
 
-Levers (with --control, no token needed):
+Control endpoints (with --control, no token needed):
   curl -X POST …/_sandbox/orders/loja-1                                     a buyer places and pays an order
   curl -X POST …/_sandbox/clock -d '{\"seconds\":3600}'                       an hour passes
   curl -X POST …/_sandbox/faults -d '{\"kind\":\"html\",\"code\":503,\"times\":3}'  three answers of a proxy
@@ -53,7 +53,7 @@ pub struct Args {
     pub storage_listen: Option<SocketAddr>,
     /// Serves /_sandbox/ too: statistics, the journal, faults and changes, without a token.
     ///
-    /// Whoever reaches the address can then change everything; the page at `/` lists the levers with commands to copy.
+    /// Whoever reaches the address can then change everything; the page at `/` lists the control endpoints with commands to copy.
     #[arg(long, help_heading = SERVING)]
     pub control: bool,
     /// Opens the store page routes, which are in BETA and otherwise answer 403.

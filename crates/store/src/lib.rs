@@ -42,7 +42,7 @@ pub use connect::{Store, file_watch::FileTrouble};
 pub use error::{CopyObstacle, Error};
 pub use inbox::{
     Inbox,
-    deliveries::{Delivery, NewDelivery},
+    deliveries::{NewDelivery, StoredDelivery},
     replay::{DeliveryName, DeliveryRow, DeliverySelection},
     watch::{Heard, InboxWatch},
     webhook_addresses::WebhookOwner,
@@ -51,9 +51,9 @@ pub use inbox::{
 pub use intents::{
     Commands, IntentWriter, Intents, Outcome, Releases,
     answers::{Answer, WaitingRow},
+    campaign_candidates::CampaignCandidate,
     commands::Command,
     counts::IntentCounts,
-    joining::Joinable,
     kind::IntentKind,
     open_pages::{MOST_DATA, OpenCommand, PAGE_ROWS, SHORT_DATA},
     prices::{PriceIntent, TierIntent},
@@ -74,7 +74,6 @@ pub use mirror::{
     consumers::Consumer,
     failures::Failure,
     label_folder::{Draft, Finished, LabelFolder},
-    listen::ChangeWatch,
     mirrored_values::{KnownOrder, OrderStatus, ProductLevels},
     missing::Missing,
     orders::OrderWrite,
@@ -89,6 +88,7 @@ pub use mirror::{
         label_files::{FetchedFile, LabelFile, LabelsInTheMaking, LabelsToFetch, ReadyLabel},
         listed::Listed,
     },
+    watch::ChangeWatch,
 };
 pub use operations::{
     Actions, Alarms, Diagnostics, Erasures, History, Notices, Overviews, Pauses, Quarantine, Runs,

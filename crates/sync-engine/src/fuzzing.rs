@@ -73,7 +73,7 @@ pub fn level(text: &str) {
         code: None,
         revision: 1,
     };
-    let Ok(quantity) = stock_level::check(&level) else { return };
+    let Ok(quantity) = stock_level::validate(&level) else { return };
     for basis in [Basis::Physical, Basis::Available] {
         let target = stock_level::target(basis, quantity, reserved);
         black_box(stock_level::decide(&level, mirrored, target, &[], false, DateTime::UNIX_EPOCH));

@@ -100,17 +100,17 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
             Target::Listed(resource) => read_resource(context, options, resource).await,
             other => read_other(context, options, other).await,
         };
-        let hopeless =
+        let ends_run =
             report.problem.as_ref().is_some_and(|p| p.trouble != Trouble::Guard && concerns_store(p));
         reports.push(report);
-        if hopeless {
+        if ends_run {
             break;
         }
     }
     reports
 }
 
-/// Whether the next resource would meet the problem as well.
+/// Says whether the next resource would meet the problem as well.
 fn concerns_store(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
         || matches!(
@@ -165,7 +165,7 @@ async fn read_orders(
     all: OrdersPull,
     pass: PassOptions,
 ) -> ResourceReport {
-    let first = match is_open_first(context, &open, pass).await {
+    let first = match needs_open_orders_first(context, &open, pass).await {
         Ok(true) => {
             let pass = PassOptions { covers_everything: false, is_prelude: true, ..pass };
             Box::pin(run_pass(context, open, pass)).await
@@ -179,7 +179,8 @@ async fn read_orders(
     with_first(first, run_pass(context, all, pass).await)
 }
 
-async fn is_open_first(
+/// Says whether the open orders are read in a pass of their own before the pass over all orders.
+async fn needs_open_orders_first(
     context: &StoreContext,
     open: &OrdersPull,
     pass: PassOptions,

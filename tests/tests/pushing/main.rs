@@ -1,6 +1,7 @@
 //! The push direction: what an ERP writes into its tables, by the real binary against the sandbox, on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod command_line;
 mod crowded;
 mod erp;
 mod folder;
@@ -11,4 +12,3 @@ mod outcomes;
 mod paused;
 mod planned;
 mod rest;
-mod wishes;

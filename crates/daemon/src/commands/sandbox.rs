@@ -55,7 +55,7 @@ async fn serve(cli: &Cli, arguments: &Args) -> Result<(), Error> {
 /// Returns the lines for people: the page first, which has everything else.
 fn greeting(served: &Served<'_>, stores: &[StoreAccess], locale: Locale) -> Vec<String> {
     let Served { base_url, storage, has_levers } = *served;
-    let page = if has_levers { text!("sandbox-page-levers") } else { text!("sandbox-page") };
+    let page = if has_levers { text!("sandbox-page-controls") } else { text!("sandbox-page") };
     let mut lines = vec![
         page.with("address", format!("{base_url}/")),
         text!("sandbox-api", address = base_url),
@@ -172,8 +172,8 @@ mod tests {
         }
         let differs = portuguese.iter().zip(&english).all(|(one, other)| one != other);
         assert!(differs && portuguese[0].starts_with("Abra") && english[0].starts_with("Open"));
-        let levers = greeting(&served(true), &stores(1), Locale::of(Language::Portuguese));
-        assert!(levers[0].contains("alavancas") && !levers[0].contains("--control"), "{levers:?}");
+        let said = greeting(&served(true), &stores(1), Locale::of(Language::Portuguese));
+        assert!(said[0].contains("controles") && !said[0].contains("--control"), "{said:?}");
     }
 
     #[test]

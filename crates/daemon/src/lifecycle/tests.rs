@@ -22,14 +22,14 @@ use super::*;
 use crate::{config, panics::tests::ALONE};
 
 /// The machine's clock, with two controls.
-struct Lever {
+struct TestClock {
     clock: Arc<dyn Clock>,
     ahead: AtomicU64,
     /// The lane that panics at its next read of the clock.
     breaks: Mutex<Option<&'static str>>,
 }
 
-impl Lever {
+impl TestClock {
     fn new(breaks: Option<&'static str>) -> Arc<Self> {
         Arc::new(Self { clock: SystemClock::shared(), ahead: AtomicU64::new(0), breaks: Mutex::new(breaks) })
     }
@@ -45,7 +45,7 @@ impl Lever {
     }
 }
 
-impl Clock for Lever {
+impl Clock for TestClock {
     fn now(&self) -> DateTime<Utc> {
         self.clock.now() + self.ahead()
     }
@@ -62,7 +62,7 @@ impl Clock for Lever {
 
 /// A service of one store, whose marketplace accepts connections and never answers.
 struct World {
-    lever: Arc<Lever>,
+    clock: Arc<TestClock>,
     store: espelho_store::Store,
     stop: CancellationToken,
     pages: SocketAddr,
@@ -75,12 +75,12 @@ struct World {
 }
 
 impl World {
-    async fn with(lever: Arc<Lever>, panics: Panics) -> Self {
-        Self::held_by(None, lever, panics).await
+    async fn with(clock: Arc<TestClock>, panics: Panics) -> Self {
+        Self::held_by(None, clock, panics).await
     }
 
     /// The same, with the store's lease in other hands.
-    async fn held_by(holder: Option<&str>, lever: Arc<Lever>, panics: Panics) -> Self {
+    async fn held_by(holder: Option<&str>, clock: Arc<TestClock>, panics: Panics) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (tell, asked) = tokio::sync::mpsc::unbounded_channel();
         let marketplace = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -104,9 +104,9 @@ impl World {
         );
         let configuration = config::load(dir.path()).unwrap();
         let stop = CancellationToken::new();
-        let clock: Arc<dyn Clock> = Arc::<Lever>::clone(&lever);
+        let read_by: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);
         let shared =
-            Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
+            Shared::open_by(read_by, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
         let store = shared.store.clone();
         let key = espelho_model::StoreKey::new("loja").unwrap();
         let lease = match holder {
@@ -118,7 +118,7 @@ impl World {
         let (pages, webhooks) = (listener.local_addr().unwrap(), receiver.local_addr().unwrap());
         let outside = Outside { panics, reloads: None };
         let service = Service::new(shared, configuration).run(listener, Some((receiver, None)), outside);
-        Self { lever, store, stop, pages, webhooks, service: tokio::spawn(service), asked, lease, _dir: dir }
+        Self { clock, store, stop, pages, webhooks, service: tokio::spawn(service), asked, lease, _dir: dir }
     }
 
     async fn livez(&self) -> String {
@@ -138,11 +138,11 @@ impl World {
 // withstands: F112
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
-    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    let mut world = World::with(TestClock::new(None), Panics::default()).await;
     // The first login waits for an answer that does not come.
     let connection = world.asked.recv().await.unwrap();
     assert!(world.livez().await.starts_with("HTTP/1.1 200"));
-    world.lever.ahead.store(61, Ordering::Relaxed);
+    world.clock.ahead.store(61, Ordering::Relaxed);
     let mut answer = world.livez().await;
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     let hanging = |answer: &str| answer.lines().filter(|line| line.starts_with("[-]")).count();
@@ -166,7 +166,7 @@ async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
 async fn a_panic_in_a_lane_of_the_service_ends_it_with_an_error_that_says_where() {
     let _alone = ALONE.lock().await;
     for lane in ["owner", "receiver"] {
-        let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
+        let world = World::with(TestClock::new(Some(lane)), Panics::listen()).await;
         let _delivery = tokio::net::TcpStream::connect(world.webhooks).await;
         // The marketplace goes away, so that nothing waits for it at the end.
         drop(world.asked);
@@ -185,7 +185,7 @@ async fn a_panic_in_a_lane_of_the_service_ends_it_with_an_error_that_says_where(
 async fn a_panic_in_a_lane_of_a_store_is_shown_with_its_place_and_restarts_that_store_alone() {
     let _alone = ALONE.lock().await;
     for lane in ["inbox", "hinted", "swept", "sweep", "reconcile"] {
-        let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
+        let world = World::with(TestClock::new(Some(lane)), Panics::listen()).await;
         // The marketplace goes away, so that nothing waits for it.
         drop(world.asked);
         let shown = async {
@@ -213,7 +213,7 @@ async fn a_panic_in_a_lane_of_a_store_is_shown_with_its_place_and_restarts_that_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_address_of_a_socket_that_is_used_in_place_of_the_configured_one_is_shown() {
-    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    let mut world = World::with(TestClock::new(None), Panics::default()).await;
     // The work on the store has begun: the receiver begins at the same time.
     let _held = world.asked.recv().await.unwrap();
     let _delivery = tokio::net::TcpStream::connect(world.webhooks).await.unwrap();
@@ -226,7 +226,7 @@ async fn the_address_of_a_socket_that_is_used_in_place_of_the_configured_one_is_
 // withstands: F115
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_nothing() {
-    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    let mut world = World::with(TestClock::new(None), Panics::default()).await;
     let _held = world.asked.recv().await.unwrap();
     world.stop.cancel();
     world.service.await.unwrap().unwrap();
@@ -235,7 +235,7 @@ async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_n
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_waits_for_the_store_that_a_command_holds_and_works_once_it_is_free() {
     let doctor = Some("espelho doctor (process 1 on a)");
-    let mut world = World::held_by(doctor, Lever::new(None), Panics::default()).await;
+    let mut world = World::held_by(doctor, TestClock::new(None), Panics::default()).await;
     assert!(world.livez().await.starts_with("HTTP/1.1 200"));
     assert!(!world.service.is_finished());
     drop(world.lease.take());
@@ -248,7 +248,7 @@ async fn a_service_waits_for_the_store_that_a_command_holds_and_works_once_it_is
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_does_not_wait_for_the_store_that_another_service_holds() {
     let other = Some("espelho run (process 1 on a)");
-    let world = World::held_by(other, Lever::new(None), Panics::default()).await;
+    let world = World::held_by(other, TestClock::new(None), Panics::default()).await;
     let problem = world.service.await.unwrap().unwrap_err();
     assert!(problem.is_lost(), "{}", problem.error);
 }
@@ -270,7 +270,7 @@ async fn a_service_that_is_told_to_stop_while_it_takes_its_stores_takes_no_more_
     }
     let configuration = config::load(dir.path()).unwrap();
     let stop = CancellationToken::new();
-    let clock: Arc<dyn Clock> = Lever::new(None);
+    let clock: Arc<dyn Clock> = TestClock::new(None);
     let shared =
         Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
     let mut stores = Stores::new(&shared, &Arc::default());

@@ -145,7 +145,7 @@ help-feed--follow = Wait for more
 help-feed--ack = Note that everything up to this number (1 or more) is dealt with, and tell nothing
 help-feed--limit = Tell so many at most (1 or more)
 help-audit = Compare mirror and marketplace, and change neither; ends with 3 when something differs
-help-audit--only = Only these, separated by commas: orders (with their sides), products, campaigns (with their listings), media_images, price_lists, profile
+help-audit--only = Only these, separated by commas: orders (with their sub-resources), products, campaigns (with their listings), media_images, price_lists, profile
 help-audit--sample = Details of each resource that are read and compared; the listings are compared in full
 help-completions = Print completions for a shell
 help-completions--shell = The shell
@@ -212,9 +212,9 @@ help-sandbox-guide =
       espelho sandbox --rate off --json            no request limit; the credentials as JSON on stdout
 
     Where to look:
-      http://127.0.0.1:8799/                a page with the credentials, first commands and every lever
+      http://127.0.0.1:8799/                a page with the credentials, first commands and every control endpoint
       http://127.0.0.1:8799/openapi.json    the description of every route, for tools
-      http://127.0.0.1:8799/_sandbox/       the list of levers, with --control
+      http://127.0.0.1:8799/_sandbox/       the list of control endpoints, with --control
 help--login = Prove the passwords too: one login for each store, which ends its token and gives it a new one
 help--new = Create a new one also where another place has one already: the working directory, or /var/lib/espelho
 help--yes = Do not ask

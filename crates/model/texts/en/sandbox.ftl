@@ -1,8 +1,8 @@
 # espelho sandbox: where the test marketplace is, how to log in, and why it did not start.
 
 sandbox-loading = Loading the Olist data set from { $folder } …
-sandbox-page = Open in a browser: { $address } (credentials and first commands; with --control, the levers too)
-sandbox-page-levers = Open in a browser: { $address } (credentials, first commands and levers)
+sandbox-page = Open in a browser: { $address } (credentials and first commands; with --control, the control endpoints too)
+sandbox-page-controls = Open in a browser: { $address } (credentials, first commands and control endpoints)
 sandbox-api = Address of the API, which goes into base_url: { $address }
 sandbox-storage = File server, where images and labels come from (it need not be opened): { $address }
 sandbox-credential = Store { $store }: username { $username }, password { $password }

@@ -212,9 +212,9 @@ help-sandbox-guide =
       espelho sandbox --rate off --json            sem limite de chamadas; as credenciais em JSON
 
     Onde olhar:
-      http://127.0.0.1:8799/                uma página com as credenciais, os primeiros comandos e as alavancas
+      http://127.0.0.1:8799/                uma página com as credenciais, os primeiros comandos e os controles
       http://127.0.0.1:8799/openapi.json    a descrição de cada rota, para ferramentas
-      http://127.0.0.1:8799/_sandbox/       a lista de alavancas, com --control
+      http://127.0.0.1:8799/_sandbox/       a lista de controles, com --control
 help--login = Prova também as senhas: um login por loja, que encerra o token dela e lhe dá um novo
 help--new = Cria um banco novo mesmo que outro lugar já tenha um: a pasta de trabalho ou /var/lib/espelho
 help--yes = Não pergunta

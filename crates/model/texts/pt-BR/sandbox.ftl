@@ -1,8 +1,8 @@
 # espelho sandbox: onde está o marketplace de teste, como entrar nele, e por que não iniciou.
 
 sandbox-loading = Lendo os dados da Olist em { $folder } …
-sandbox-page = Abra no navegador: { $address } (credenciais e primeiros comandos; com --control, também as alavancas)
-sandbox-page-levers = Abra no navegador: { $address } (credenciais, primeiros comandos e alavancas)
+sandbox-page = Abra no navegador: { $address } (credenciais e primeiros comandos; com --control, também os controles)
+sandbox-page-controls = Abra no navegador: { $address } (credenciais, primeiros comandos e controles)
 sandbox-api = Endereço da API, que vai em base_url: { $address }
 sandbox-storage = Servidor de arquivos, de onde vêm imagens e etiquetas (não precisa ser aberto): { $address }
 sandbox-credential = Loja { $store }: usuário { $username }, senha { $password }

@@ -58,7 +58,7 @@ fn write(world: &World) -> String {
         .replace("{{more}}", &more(world.stores.len()))
         .replace("{{login}}", &escaped(&login))
         .replace("{{first_call}}", &escaped(&first_call))
-        .replace("{{levers}}", &listed)
+        .replace("{{controls}}", &listed)
 }
 
 fn row(access: &StoreAccess) -> String {
@@ -137,7 +137,7 @@ fn write_endpoint(base: &str, first: Option<&StoreAccess>, endpoint: &ControlEnd
     let path = escaped(&format!("{PREFIX}{}", endpoint.path));
     let command = escaped(&command(base, first, endpoint));
     format!(
-        "<div class=\"lever\"><span class=\"method\">{method}</span> <code>{path}</code>\
+        "<div class=\"control\"><span class=\"method\">{method}</span> <code>{path}</code>\
          {portuguese}<p lang=\"en\">{says}</p><pre><code>{command}</code></pre></div>\n"
     )
 }

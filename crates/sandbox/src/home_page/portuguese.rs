@@ -7,7 +7,7 @@ pub(super) fn says(endpoint: &str) -> Option<&'static str> {
 
 /// By control endpoint, subject by subject.
 const SENTENCES: &[(&str, &str)] = &[
-    ("GET ", "a lista de todas as alavancas"),
+    ("GET ", "a lista de todos os controles"),
     ("GET stats", "o que o sandbox viu"),
     ("POST stats/reset", "recomeça a contagem"),
     ("GET journal", "as últimas 20.000 requisições da API"),

@@ -102,24 +102,24 @@ async fn the_levers_of_the_portal_do_what_the_handle_does() {
         ..bench.access()
     };
     let token = bench.login_to(&access).await;
-    let lever = |what: &str| format!("credentials/{username}{what}");
+    let endpoint = |what: &str| format!("credentials/{username}{what}");
     for short in ["", "onze letras", "çççççççççç"] {
-        let reply = bench.pull(Method::POST, &lever("/password"), &json!({"password": short})).await;
+        let reply = bench.pull(Method::POST, &endpoint("/password"), &json!({"password": short})).await;
         assert!(reply.refused(422, "VALIDATION_ERROR")["password"][0].is_string());
         assert!(!bench.control().credentials().set_password(&username, short));
     }
-    bench.pull(Method::POST, &lever("/password"), &json!({"password": "çççççççççççç"})).await.data();
+    bench.pull(Method::POST, &endpoint("/password"), &json!({"password": "çççççççççççç"})).await.data();
     access.password = "çççççççççççç".to_owned();
     bench
-        .pull(Method::POST, &lever("/abilities"), &json!({"abilities": ["store_products_read"]}))
+        .pull(Method::POST, &endpoint("/abilities"), &json!({"abilities": ["store_products_read"]}))
         .await
         .data();
-    bench.pull(Method::POST, &lever("/active"), &json!({"active": false})).await.data();
+    bench.pull(Method::POST, &endpoint("/active"), &json!({"active": false})).await.data();
     assert_eq!((status(&bench, &token).await, attempt(&bench, &access).await), (401, 401));
-    bench.pull(Method::POST, &lever("/active"), &json!({"active": true})).await.data();
+    bench.pull(Method::POST, &endpoint("/active"), &json!({"active": true})).await.data();
     bench.pull(Method::POST, &format!("tokens/{username}/kill"), &json!({})).await.data();
     assert_eq!((status(&bench, &token).await, attempt(&bench, &access).await), (401, 200));
-    bench.pull(Method::DELETE, &lever(""), &json!({})).await.data();
+    bench.pull(Method::DELETE, &endpoint(""), &json!({})).await.data();
     assert_eq!(attempt(&bench, &access).await, 401);
     for what in ["/active", "/abilities", "/password"] {
         let body = json!({"active": true, "abilities": [], "password": "doze letras."});

@@ -163,8 +163,8 @@ async fn the_levers_do_over_http_what_control_does_in_process() {
         .refused(422, "VALIDATION_ERROR");
     bench.post(&format!("/_sandbox/media/loja-1/{id}/unlink"), &json!({})).await.data();
     assert_eq!(add(&bench, &product, &image["id"]).await.status, 201);
-    let lever = format!("/_sandbox/gallery/loja-1/{product}/{id}");
-    bench.delete(&lever).await.data();
-    bench.delete(&lever).await.refused(404, "NOT_FOUND");
+    let endpoint = format!("/_sandbox/gallery/loja-1/{product}/{id}");
+    bench.delete(&endpoint).await.data();
+    bench.delete(&endpoint).await.refused(404, "NOT_FOUND");
     assert_eq!(thumbnail(&bench, &product).await, Value::Null);
 }

@@ -370,21 +370,24 @@ async fn active_listings_are_those_of_products_and_the_approved_ones() {
 #[tokio::test]
 async fn the_operators_work_over_http_too() {
     let bench = Bench::start(Options { control: true, ..unlimited() }).await;
-    let lever = async |method: Method, path: &str, body: Value| {
+    let endpoint = async |method: Method, path: &str, body: Value| {
         bench.plain(method, &format!("/_sandbox/listings/{STORE}{path}"), &body.to_string()).await
     };
-    let draft = lever(Method::POST, "", json!({"title": "Pela porta dos fundos"})).await.data();
+    let draft = endpoint(Method::POST, "", json!({"title": "Pela porta dos fundos"})).await.data();
     let id = draft["item_id"].as_str().unwrap().to_owned();
     publish(&bench, &id).await.data();
-    assert_eq!(lever(Method::POST, &format!("/{id}/reject"), json!({"reason": "Não"})).await.status, 200);
-    let shown = lever(Method::GET, &format!("/{id}"), Value::Null).await.data();
+    assert_eq!(endpoint(Method::POST, &format!("/{id}/reject"), json!({"reason": "Não"})).await.status, 200);
+    let shown = endpoint(Method::GET, &format!("/{id}"), Value::Null).await.data();
     assert_eq!(shown["rejection_reason"], json!("Não"));
-    assert_eq!(lever(Method::POST, &format!("/{id}/approve"), json!({})).await.status, 404);
+    assert_eq!(endpoint(Method::POST, &format!("/{id}/approve"), json!({})).await.status, 404);
     publish(&bench, &id).await.data();
-    assert_eq!(lever(Method::POST, &format!("/{id}/approve"), json!({})).await.status, 200);
-    let active = lever(Method::GET, "", Value::Null).await.data();
+    assert_eq!(endpoint(Method::POST, &format!("/{id}/approve"), json!({})).await.status, 200);
+    let active = endpoint(Method::GET, "", Value::Null).await.data();
     assert!(active.as_array().unwrap().iter().any(|listing| listing["item_id"] == json!(id)));
-    assert_eq!(lever(Method::POST, &format!("/{id}/status"), json!({"status": "paused"})).await.status, 200);
-    assert_eq!(lever(Method::POST, &format!("/{id}/status"), json!({"status": "lost"})).await.status, 422);
-    assert_eq!(lever(Method::GET, "/nenhum", Value::Null).await.status, 404);
+    assert_eq!(
+        endpoint(Method::POST, &format!("/{id}/status"), json!({"status": "paused"})).await.status,
+        200
+    );
+    assert_eq!(endpoint(Method::POST, &format!("/{id}/status"), json!({"status": "lost"})).await.status, 422);
+    assert_eq!(endpoint(Method::GET, "/nenhum", Value::Null).await.status, 404);
 }

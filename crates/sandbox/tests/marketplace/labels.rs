@@ -198,11 +198,11 @@ async fn a_label_that_is_not_ready_cannot_be_downloaded() {
 async fn labels_in_the_making_can_fail() {
     let bench = Bench::start(Options { control: true, ..unlimited() }).await;
     let (number, shipment) = parcel(&bench).await;
-    let lever = format!("/_sandbox/labels/{STORE}/{shipment}/fail");
+    let endpoint = format!("/_sandbox/labels/{STORE}/{shipment}/fail");
     assert!(!bench.control().labels().fail(STORE, &shipment), "there are none");
     generate(&bench, &number).await;
-    bench.post(&lever, &json!({})).await.data();
-    bench.post(&lever, &json!({})).await.refused(404, "NOT_FOUND");
+    bench.post(&endpoint, &json!({})).await.data();
+    bench.post(&endpoint, &json!({})).await.refused(404, "NOT_FOUND");
     bench.control().forward(60);
     let failed = labels(&bench, &shipment).await;
     assert_eq!((&failed["formats_pending"], &failed["labels_ready"]), (&json!([]), &json!(0)));

@@ -30,7 +30,7 @@ async fn the_page_names_the_stores_and_a_first_command_in_both_languages() {
     assert!(
         html.contains("lang=\"pt-BR\"") && html.contains("lang=\"en\"") && html.contains("/openapi.json")
     );
-    assert!(html.contains("--control") && !html.contains("/_sandbox/"), "how to switch the levers on");
+    assert!(html.contains("--control") && !html.contains("/_sandbox/"), "how to switch the endpoints on");
     assert!(!html.contains("{{"), "everything is filled in");
 }
 
@@ -48,10 +48,10 @@ async fn the_page_loads_nothing_and_runs_nothing() {
 async fn with_the_control_every_lever_has_a_command() {
     let bench = Bench::start(Options { control: true, ..unlimited() }).await;
     let html = page(&bench).await;
-    let levers = bench.plain(Method::GET, "/_sandbox/", "").await.data();
-    assert!(levers.as_array().unwrap().len() > 30);
-    for lever in levers.as_array().unwrap() {
-        assert!(html.contains(&format!("<code>{}</code>", lever["path"].as_str().unwrap())), "{lever}");
+    let endpoints = bench.plain(Method::GET, "/_sandbox/", "").await.data();
+    assert!(endpoints.as_array().unwrap().len() > 30);
+    for endpoint in endpoints.as_array().unwrap() {
+        assert!(html.contains(&format!("<code>{}</code>", endpoint["path"].as_str().unwrap())), "{endpoint}");
     }
     let command = format!(
         "curl -s -X POST &#39;{}/_sandbox/clock&#39; -d &#39;{{&quot;seconds&quot;: 3600}}&#39;",

@@ -187,25 +187,25 @@ async fn what_is_all_reserved_is_closed_to_buyers_until_it_is_released() {
 async fn the_platform_moves_stock_and_prices_over_http_too() {
     let bench = Bench::start(Options { control: true, ..unlimited() }).await;
     let (sku, stock) = product(&bench).await;
-    let lever = async |path: &str, body: Value| {
+    let endpoint = async |path: &str, body: Value| {
         bench.plain(Method::POST, &format!("/_sandbox/{path}"), &body.to_string()).await.status
     };
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/stock"), json!({"quantity": 7.5})).await, 200);
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/reserve"), json!({"quantity": 3})).await, 200);
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/reserve"), json!({"quantity": 5})).await, 404);
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/commit"), json!({"quantity": 2})).await, 200);
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/release"), json!({"quantity": 1})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/stock"), json!({"quantity": 7.5})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/reserve"), json!({"quantity": 3})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/reserve"), json!({"quantity": 5})).await, 404);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/commit"), json!({"quantity": 2})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/release"), json!({"quantity": 1})).await, 200);
     assert_eq!(sums(&bench, &stock).await, [5.5, 0.0, 5.5]);
-    assert_eq!(lever(&format!("products/{STORE}/{sku}/price"), json!({"price": 19.995})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/{sku}/price"), json!({"price": 19.995})).await, 200);
     let product = bench.get(stock.trim_end_matches("/stock")).await.data()["product"].clone();
     assert_eq!(product["price"], json!(19.995));
     let buyable = format!("/_sandbox/products/{STORE}/{sku}/buyable");
     assert_eq!(bench.plain(Method::GET, &buyable, "").await.data(), json!({"can_be_bought": true}));
     for hostile in [json!({"quantity": 1e300}), json!({"quantity": -1}), json!({"quantity": 1e17})] {
-        assert_eq!(lever(&format!("products/{STORE}/{sku}/stock"), hostile).await, 404);
+        assert_eq!(endpoint(&format!("products/{STORE}/{sku}/stock"), hostile).await, 404);
     }
-    assert_eq!(lever(&format!("products/{STORE}/nada/stock"), json!({"quantity": 1})).await, 404);
-    assert_eq!(lever(&format!("stores/{STORE}/mirror"), json!({"active": true})).await, 200);
+    assert_eq!(endpoint(&format!("products/{STORE}/nada/stock"), json!({"quantity": 1})).await, 404);
+    assert_eq!(endpoint(&format!("stores/{STORE}/mirror"), json!({"active": true})).await, 200);
     let removed = bench.plain(Method::DELETE, &format!("/_sandbox/products/{STORE}/{sku}"), "").await;
     assert_eq!(removed.status, 200);
     bench.get(&stock).await.refused(404, "NOT_FOUND");

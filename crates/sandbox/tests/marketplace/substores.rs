@@ -1,4 +1,4 @@
-//! A parent store that reads the orders of its sub-stores, and the levers over HTTP.
+//! A parent store that reads the orders of its sub-stores, and the endpoints over HTTP.
 
 use crate::support::{Bench, unlimited};
 use espelho_sandbox::{NewOrder, Options};
@@ -69,7 +69,7 @@ async fn a_store_is_never_its_own_parent() {
     assert!(!bench.control().orders().set_parent("nobody", None));
 }
 
-/// Pulls a lever without a token.
+/// Pulls a endpoint without a token.
 async fn pull(bench: &Bench, path: &str, body: Value) -> (u16, Value) {
     let reply = bench.plain(Method::POST, &format!("/_sandbox/{path}"), &body.to_string()).await;
     (reply.status, reply.json()["data"].clone())

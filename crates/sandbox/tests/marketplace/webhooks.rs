@@ -85,9 +85,9 @@ async fn a_block_with_a_private_address_or_an_unknown_event_is_refused_by_field(
 async fn a_webhook_of_the_login_cannot_be_edited_in_the_portal() {
     let mut bench = Bench::start(controlled()).await;
     let made = bench.login_with_webhook("https://erp.example/a", &["*"]).await;
-    let lever = format!("webhook/{}", made["id"].as_str().unwrap());
+    let endpoint = format!("webhook/{}", made["id"].as_str().unwrap());
     for change in [json!({"active": false}), json!({"url": "https://other.example/"}), json!({})] {
-        bench.pull(Method::POST, &lever, &change).await.refused(409, "CONFLICT");
+        bench.pull(Method::POST, &endpoint, &change).await.refused(409, "CONFLICT");
     }
     let webhook = bench.control().webhooks().of_store("loja-1").remove(0);
     assert_eq!((webhook.url.as_str(), webhook.active), ("https://erp.example/a", true));
@@ -98,9 +98,9 @@ async fn a_webhook_of_the_login_cannot_be_edited_in_the_portal() {
 async fn a_webhook_of_the_login_can_be_deleted_and_comes_back_with_a_new_secret() {
     let mut bench = Bench::start(controlled()).await;
     let first = bench.login_with_webhook("https://erp.example/a", &["*"]).await;
-    let lever = format!("webhook/{}", first["id"].as_str().unwrap());
-    bench.pull(Method::DELETE, &lever, &json!({})).await.data();
-    bench.pull(Method::DELETE, &lever, &json!({})).await.refused(404, "NOT_FOUND");
+    let endpoint = format!("webhook/{}", first["id"].as_str().unwrap());
+    bench.pull(Method::DELETE, &endpoint, &json!({})).await.data();
+    bench.pull(Method::DELETE, &endpoint, &json!({})).await.refused(404, "NOT_FOUND");
     bench.login().await;
     assert_eq!(bench.control().webhooks().of_store("loja-1"), [], "a login without a block makes none");
     let second = bench.login_with_webhook("https://erp.example/a", &["*"]).await;
@@ -116,9 +116,9 @@ async fn a_webhook_of_the_portal_is_made_changed_listed_and_deleted() {
     assert_eq!(made.status, 201);
     let made = made.json()["data"].clone();
     assert!(made["secret"].as_str().unwrap().starts_with("whsec_"));
-    let lever = format!("webhook/{}", made["id"].as_str().unwrap());
+    let endpoint = format!("webhook/{}", made["id"].as_str().unwrap());
     let change = json!({"url": "https://erp.example/b", "events": ["*"], "active": false});
-    bench.pull(Method::POST, &lever, &change).await.data();
+    bench.pull(Method::POST, &endpoint, &change).await.data();
     let listed = bench.pull(Method::GET, "webhooks/loja-1", &json!({})).await.data();
     let expected = json!([{
         "id": made["id"], "url": "https://erp.example/b", "events": ["*"], "active": false, "managed_by": null,
@@ -162,8 +162,8 @@ async fn a_test_is_really_sent_and_says_who_asked_for_it() {
     assert_eq!((reply.status, &reply.json()["data"]["total"]), (202, &json!(1)));
     let by_route = receiver.next().await;
     assert!(by_route.is_signed_with(webhook["secret"].as_str().unwrap()));
-    let lever = format!("webhook/{}/test", webhook["id"].as_str().unwrap());
-    bench.pull(Method::POST, &lever, &json!({})).await.data();
+    let endpoint = format!("webhook/{}/test", webhook["id"].as_str().unwrap());
+    bench.pull(Method::POST, &endpoint, &json!({})).await.data();
     let by_button = receiver.next().await;
     for (delivered, source) in [(by_route, "integration.webhook-test"), (by_button, "seller.webhook-test")] {
         assert_eq!(delivered.event(), "webhook.test");
@@ -187,8 +187,8 @@ async fn an_inactive_webhook_is_not_tested() {
     };
     let made = bench.control().webhooks().create("loja-1", new).unwrap();
     bench.post(TEST, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
-    let lever = format!("webhook/{}/test", made.id);
-    bench.pull(Method::POST, &lever, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
+    let endpoint = format!("webhook/{}/test", made.id);
+    bench.pull(Method::POST, &endpoint, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
     assert!(!bench.control().webhooks().test(&made.id));
     bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);

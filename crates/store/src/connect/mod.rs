@@ -30,7 +30,7 @@ use self::{
 };
 use crate::{
     Error,
-    driver::{Database, Line},
+    driver::{Database, QueuedPool},
     migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
     notifications::Notifications,
     operations::backup::open_lock,
@@ -185,7 +185,7 @@ impl Store {
                     read.close().await;
                     write.close().await;
                 }
-                Database::Postgres(line) => line.close().await,
+                Database::Postgres(pool) => pool.close().await,
             }
         }
     }
@@ -320,7 +320,7 @@ async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Databa
     let reading = options.read_only(true).pragma("cache_size", "-2048");
     let read = SqlitePoolOptions::new().max_connections(readers).min_connections(0).acquire_timeout(IN_LINE);
     let read = read.test_before_acquire(false).connect_lazy_with(reading);
-    Ok(Database::Sqlite { write: Line::new(write), read: Line::new(read) })
+    Ok(Database::Sqlite { write: QueuedPool::new(write), read: QueuedPool::new(read) })
 }
 
 async fn open_postgres(
@@ -345,7 +345,7 @@ async fn open_postgres(
     let durable = options.clone().options([("synchronous_commit", "on")]);
     let inbox = only_sound(PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5)));
     let inbox = inbox.min_connections(0).connect_lazy_with(durable);
-    let [database, inbox] = [pool, inbox].map(|pool| Database::Postgres(Line::new(pool)));
+    let [database, inbox] = [pool, inbox].map(|pool| Database::Postgres(QueuedPool::new(pool)));
     Ok((database, inbox, Locks::within(options, Arc::clone(clock))))
 }
 
@@ -388,7 +388,7 @@ pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<
             let _ = temporary("PRAGMA temp_store = MEMORY").await;
             done
         }
-        Database::Postgres(line) => migrator.run(line.pool()).await,
+        Database::Postgres(pool) => migrator.run(pool.pool()).await,
     };
     done.map_err(not_migrated)
 }

@@ -4,11 +4,11 @@
 //! Every transaction on SQLite is `BEGIN IMMEDIATE`: a deferred one that turns to writing fails under
 //! concurrency, and no time-out helps.
 //!
-//! This file has the connections; `line` is where callers wait for one, `tx` is a transaction, `value` binds arguments,
+//! This file has the connections; in `queued_pool` callers wait for one, `tx` is a transaction, `value` binds arguments,
 //! `row` reads columns, `instant` PostgreSQL's times, `statement` builds SQL text.
 
 mod instant;
-mod line;
+mod queued_pool;
 mod row;
 mod statement;
 mod tx;
@@ -23,7 +23,7 @@ use self::{
 use crate::Error;
 
 pub(crate) use self::{
-    line::Line,
+    queued_pool::QueuedPool,
     row::{Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
@@ -39,10 +39,10 @@ const BEGIN_ERP_READ: &str =
 pub(crate) enum Database {
     /// One writer, because SQLite has one; several readers, because WAL allows them.
     Sqlite {
-        write: Line<Sqlite>,
-        read: Line<Sqlite>,
+        write: QueuedPool<Sqlite>,
+        read: QueuedPool<Sqlite>,
     },
-    Postgres(Line<Postgres>),
+    Postgres(QueuedPool<Postgres>),
 }
 
 impl Database {
@@ -50,7 +50,7 @@ impl Database {
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         let begun = match self {
             Self::Sqlite { write, .. } => write.begin("BEGIN IMMEDIATE").await.map(Tx::Sqlite),
-            Self::Postgres(line) => line.begin("BEGIN").await.map(Tx::Postgres),
+            Self::Postgres(pool) => pool.begin("BEGIN").await.map(Tx::Postgres),
         };
         begun.map_err(|source| Error::statement("begin a transaction", source))
     }
@@ -104,8 +104,8 @@ impl Database {
         sql: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
-        let Self::Postgres(line) = self else { return self.fetch(operation, sql, values).await };
-        let begun = line.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
+        let Self::Postgres(pool) = self else { return self.fetch(operation, sql, values).await };
+        let begun = pool.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
         let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
         let rows = tx.fetch(operation, sql.to_owned(), values).await?;
         tx.commit().await?;
@@ -119,10 +119,10 @@ impl Database {
         sql: String,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
-        let Self::Postgres(line) = self else {
+        let Self::Postgres(pool) = self else {
             return self.reader().fetch(operation, sql, values, Plan::Anew).await;
         };
-        let begun = line.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
+        let begun = pool.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
         let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
         let rows = tx.fetch_once(operation, sql, values).await?;
         tx.commit().await?;
@@ -132,7 +132,7 @@ impl Database {
     fn reader(&self) -> Connections<'_> {
         match self {
             Self::Sqlite { read, .. } => Connections::Sqlite(read),
-            Self::Postgres(line) => Connections::Postgres(line),
+            Self::Postgres(pool) => Connections::Postgres(pool),
         }
     }
 
@@ -171,7 +171,7 @@ impl Database {
         let query = sqlx::raw_sql(AssertSqlSafe(sql));
         let done = match self {
             Self::Sqlite { write, .. } => query.execute(write.pool()).await.map(drop),
-            Self::Postgres(line) => query.execute(line.pool()).await.map(drop),
+            Self::Postgres(pool) => query.execute(pool.pool()).await.map(drop),
         };
         done.map_err(|source| Error::statement(operation, source))
     }
@@ -183,7 +183,7 @@ impl Database {
         let text = AssertSqlSafe(sql).into_sql_str();
         match self {
             Self::Sqlite { write, .. } => write.pool().prepare(text).await.map(drop).map_err(failed),
-            Self::Postgres(line) => line.pool().prepare(text).await.map(drop).map_err(failed),
+            Self::Postgres(pool) => pool.pool().prepare(text).await.map(drop).map_err(failed),
         }
     }
 }
@@ -198,8 +198,8 @@ enum Plan {
 
 /// The connections to read from.
 enum Connections<'d> {
-    Sqlite(&'d Line<Sqlite>),
-    Postgres(&'d Line<Postgres>),
+    Sqlite(&'d QueuedPool<Sqlite>),
+    Postgres(&'d QueuedPool<Postgres>),
 }
 
 impl Connections<'_> {
@@ -213,14 +213,14 @@ impl Connections<'_> {
         check_arity(&sql, values.len())?;
         let sql = AssertSqlSafe(sql);
         let rows = match self {
-            Self::Sqlite(line) => {
+            Self::Sqlite(pool) => {
                 let query = sqlx::query_with(sql, sqlite_arguments(values)?);
-                let read = line.in_turn(|pool| query.fetch_all(pool)).await;
+                let read = pool.with_permit(|pool| query.fetch_all(pool)).await;
                 read.map(|(rows, _)| rows.into_iter().map(Row::Sqlite).collect())
             }
-            Self::Postgres(line) => {
+            Self::Postgres(pool) => {
                 let query = sqlx::query_with(sql, postgres_arguments(values)?).persistent(plan == Plan::Kept);
-                let read = line.in_turn(|pool| query.fetch_all(pool)).await;
+                let read = pool.with_permit(|pool| query.fetch_all(pool)).await;
                 read.map(|(rows, _)| rows.into_iter().map(Row::Postgres).collect())
             }
         };

@@ -7,7 +7,7 @@ use sqlx::{
 
 use super::{
     Insert, Places, Plan, Row, Value,
-    line::Held,
+    queued_pool::PooledTransaction,
     statement::{batch_of, check_arity, in_lists},
     value::{postgres_arguments, sqlite_arguments},
 };
@@ -15,8 +15,8 @@ use crate::Error;
 
 /// An open transaction. Dropped without [`Tx::commit`], it is rolled back.
 pub(crate) enum Tx {
-    Sqlite(Held<Sqlite>),
-    Postgres(Held<Postgres>),
+    Sqlite(PooledTransaction<Sqlite>),
+    Postgres(PooledTransaction<Postgres>),
 }
 
 impl Tx {

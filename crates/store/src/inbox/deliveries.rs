@@ -60,7 +60,7 @@ pub struct NewDelivery {
 
 /// A delivery in the inbox: a row of `webhook_inbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub struct StoredDelivery {
     /// Its number in the inbox.
     pub id: i64,
     /// When it arrived.
@@ -150,7 +150,12 @@ impl Inbox<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn unhandled(self, store: &StoreKey, after: i64, limit: i64) -> Result<Vec<Delivery>, Error> {
+    pub async fn unhandled(
+        self,
+        store: &StoreKey,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<StoredDelivery>, Error> {
         let values = vec![store.as_str().into(), after.into(), limit.into()];
         let rows = self.inbox.fetch("read the inbox", UNHANDLED, values).await?;
         rows.iter().map(delivery).collect()
@@ -175,7 +180,7 @@ impl Inbox<'_> {
         event: &str,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<Delivery>, Error> {
+    ) -> Result<Vec<StoredDelivery>, Error> {
         let values = vec![store.as_str().into(), after.into(), event.into(), limit.into()];
         let rows = self.inbox.fetch("read deliveries of an event", OF_EVENT, values).await?;
         rows.iter().map(delivery).collect()
@@ -246,8 +251,8 @@ impl Inbox<'_> {
     }
 }
 
-fn delivery(row: &Row) -> Result<Delivery, Error> {
-    Ok(Delivery {
+fn delivery(row: &Row) -> Result<StoredDelivery, Error> {
+    Ok(StoredDelivery {
         id: row.int("id")?,
         received_at: row.time("received_at")?,
         event: row.optional_text("event")?,

@@ -2,10 +2,11 @@
 //! crate writes only the answer beside each, and only while the row still asks for the answered value.
 
 pub(crate) mod answers;
+pub(crate) mod campaign_candidates;
 pub(crate) mod commands;
 pub(crate) mod counts;
-pub(crate) mod joining;
 pub(crate) mod kind;
+pub(crate) mod missed_changes;
 pub(crate) mod open_pages;
 pub(crate) mod outbox;
 pub(crate) mod prices;
@@ -13,7 +14,6 @@ pub(crate) mod release;
 pub(crate) mod stock;
 pub(crate) mod unknown_skus;
 pub(crate) mod unknown_stores;
-pub(crate) mod unnoticed;
 pub(crate) mod unreadable;
 pub(crate) mod write;
 

@@ -287,11 +287,12 @@ impl Journal<'_> {
         rows.iter().map(effect).collect()
     }
 
-    /// The number of the last planned effect; 0 if there is none. Effects are planned one after the other.
+    /// Returns the end of a store's journal: the number of its last effect, 0 if there is none. An effect that is planned
+    /// later has a higher number.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn last_effect(self, store: &StoreKey) -> Result<i64, Error> {
+    pub async fn end(self, store: &StoreKey) -> Result<i64, Error> {
         let rows = self.inbox.fetch("find the last effect", LAST, vec![store.as_str().into()]).await?;
         rows.first().map_or(Ok(0), |row| row.int("id"))
     }

@@ -12,7 +12,6 @@ pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod identity;
 pub(crate) mod label_folder;
-pub(crate) mod listen;
 pub(crate) mod lookups;
 pub(crate) mod mirrored_values;
 pub(crate) mod missing;
@@ -27,6 +26,7 @@ pub(crate) mod rows;
 pub(crate) mod staleness;
 pub(crate) mod subresources;
 pub(crate) mod tables;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use crate::{
     driver::{Database, Tx, Value},
 };
 
-pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
-pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
+pub(crate) const SET_SAVEPOINT: &str = "SAVEPOINT row_of_page";
+pub(crate) const ROLLBACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT row_of_page";
 
 /// A transaction under a lease, of a page or of anything else. [`LeaseTx::commit`] also appends its changes to the
 /// change feed; without it the transaction is rolled back. A lost lease prevents any write.
@@ -23,7 +23,8 @@ pub struct LeaseTx<'l> {
     at: DateTime<Utc>,
     /// The changes to append to the feed.
     pending: Vec<PendingChange>,
-    pending_at_mark: usize,
+    /// The number of pending changes at the savepoint.
+    pending_at_savepoint: usize,
     /// True if the store has erased orders or people; `None` until a writer has asked.
     pub(crate) has_erasures: Option<bool>,
     /// True if rows are compared by their columns too, not by their fingerprints alone.
@@ -76,7 +77,7 @@ async fn begin<'l>(
         lease,
         at: clock.now(),
         pending: Vec::new(),
-        pending_at_mark: 0,
+        pending_at_savepoint: 0,
         has_erasures: None,
         compares_columns: false,
     })
@@ -108,22 +109,22 @@ impl LeaseTx<'_> {
         self.at
     }
 
-    /// Sets the savepoint (SQL `SAVEPOINT`) that [`LeaseTx::undo_to_mark`] returns to.
+    /// Sets the savepoint (SQL `SAVEPOINT`) of [`LeaseTx::rollback_to_savepoint`].
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn mark(&mut self) -> Result<(), Error> {
-        self.pending_at_mark = self.pending.len();
-        self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
+    pub async fn savepoint(&mut self) -> Result<(), Error> {
+        self.pending_at_savepoint = self.pending.len();
+        self.tx.execute("mark a place in a transaction", SET_SAVEPOINT, Vec::new()).await.map(drop)
     }
 
-    /// Rolls back to the savepoint of [`LeaseTx::mark`]; the transaction stays usable, even after a refused statement.
+    /// Rolls back to the savepoint of [`LeaseTx::savepoint`]; the transaction stays usable, even after a refused statement.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn undo_to_mark(&mut self) -> Result<(), Error> {
-        self.pending.truncate(self.pending_at_mark);
-        self.tx.execute("undo part of a transaction", UNDO, Vec::new()).await.map(drop)
+    pub async fn rollback_to_savepoint(&mut self) -> Result<(), Error> {
+        self.pending.truncate(self.pending_at_savepoint);
+        self.tx.execute("undo part of a transaction", ROLLBACK_TO_SAVEPOINT, Vec::new()).await.map(drop)
     }
 
     /// Commits everything and appends to the change feed.

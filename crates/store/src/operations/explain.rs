@@ -30,7 +30,7 @@ pub(crate) const ERRORS: &str = "SELECT substr(v.store, 1, 200), v.entity, \
     LEFT JOIN shipment_labels l ON v.entity = 'shipment_label' AND l.store = v.store AND l.id = v.key \
     WHERE $1 = '' OR v.store = $1 ORDER BY v.store, v.at DESC, v.entity, v.key LIMIT $2";
 /// Tables that depend on an order.
-const SIDES: [&str; 6] =
+const SUBRESOURCE_TABLES: [&str; 6] =
     ["order_items", "order_invoices", "order_events", "order_splits", "shipments", "shipment_labels"];
 
 /// A mirrored row.
@@ -111,7 +111,7 @@ fn kinds() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str
 }
 
 static COUNTS: LazyLock<[(&str, String); 6]> = LazyLock::new(|| {
-    SIDES.map(|table| {
+    SUBRESOURCE_TABLES.map(|table| {
         let whose = "store = $1 AND order_number = $2 AND gone_at IS NULL";
         (table, format!("SELECT count(*) AS rows FROM {table} WHERE {whose}"))
     })

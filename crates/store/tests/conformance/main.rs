@@ -142,7 +142,7 @@ conformance! {
         long_and_strange_texts_arrive_as_they_are,
         escapes_that_no_database_holds_are_shown_in_every_json_column,
         the_same_object_read_differently_is_a_change;
-    whole_values:
+    mirrored_values:
         amounts_are_exact,
         moments_are_kept_in_utc_to_the_microsecond,
         columns_of_every_table_have_the_types_that_people_expect;
@@ -172,7 +172,7 @@ conformance! {
         campaigns_that_take_listings_come_by_their_deadline,
         a_campaign_that_is_gone_takes_its_listings_along,
         what_the_store_has_is_listed_in_order_and_marked_when_it_is_gone;
-    told:
+    partial_updates:
         an_end_does_not_unsay_the_beginning,
         an_older_word_fills_what_is_missing_and_overrules_nothing,
         what_is_opened_again_has_no_end_any_more,
@@ -186,7 +186,7 @@ conformance! {
         a_store_is_told_by_its_session_and_its_page,
         a_page_that_may_not_be_read_leaves_its_columns_empty,
         a_session_that_does_not_say_much_is_filled_from_the_page;
-    reading:
+    feed_consumers:
         changes_are_read_in_order_and_a_few_at_a_time,
         the_feed_knows_its_first_and_last_number,
         a_consumer_never_goes_back_and_never_ahead,
@@ -194,7 +194,7 @@ conformance! {
         a_consumer_that_is_forgotten_is_not_waited_for,
         a_long_feed_is_pruned_to_its_end,
         who_follows_the_feed_misses_nothing_while_eight_stores_write;
-    work:
+    due_work:
         open_orders_are_those_that_no_status_has_ended,
         open_orders_come_in_pages,
         open_orders_come_by_the_age_of_their_shipments,
@@ -298,7 +298,7 @@ conformance! {
         what_is_urgent_is_found_in_a_crowd_and_a_status_waits_for_what_is_ahead_of_it,
         a_level_is_read_again_while_it_is_wanted_as_it_was,
         a_group_of_rows_in_trouble_has_the_key_the_words_and_the_step_of_one_row;
-    seeing:
+    diagnosis:
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,
         all_stores_are_summed_up_at_once,
@@ -369,7 +369,7 @@ conformance! {
         readers_see_whole_pages_while_they_are_written;
     claims:
         of_a_thousand_invoicers_exactly_one_takes_each_order;
-    letters:
+    alphanumeric_ids:
         ten_thousand_access_keys_with_letters_come_back_unchanged,
         a_cnpj_with_letters_comes_back_unchanged;
     isolation:

@@ -65,8 +65,8 @@ async fn assert_kept(world: &World) {
     let above =
         "SELECT CAST(total_order AS TEXT) AS total FROM ours WHERE total_order > 100 ORDER BY total_order";
     assert_eq!(tables.numbers(above).await, ["1234.5", "99999999999.99"]);
-    let wished = "SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_stock UNION ALL SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_prices";
-    assert_eq!(tables.list(wished).await, ["held 77", "done 78"], "no wish is new by the migration");
+    let intents = "SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_stock UNION ALL SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_prices";
+    assert_eq!(tables.list(intents).await, ["held 77", "done 78"], "no intent is new by the migration");
     let released = world
         .store
         .releases()

@@ -39,11 +39,11 @@ async fn write_all(
     let mut tx = context.store.begin(&context.lease).await?;
     for (key, item) in event_only_data {
         if one_by_one {
-            tx.mark().await?;
+            tx.savepoint().await?;
         }
         match write(&mut tx, order_within_second(item)).await {
             Err(error) if one_by_one && error.concerns_a_row() => {
-                tx.undo_to_mark().await?;
+                tx.rollback_to_savepoint().await?;
                 let text = text!("database-unwritable", cause = with_causes(&error));
                 malformed.push(failure(key, "unwritable".to_owned(), text, context.locale));
             }

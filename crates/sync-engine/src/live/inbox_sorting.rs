@@ -5,7 +5,7 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Delivery as StoredDelivery, Failure};
+use espelho_store::{Failure, StoredDelivery};
 
 use super::observer::Handled;
 use crate::{

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use espelho_api_client::webhook::{Delivery, EventOnlyData};
 use espelho_model::{containment::contained, fault, watch};
-use espelho_store::{Delivery as StoredDelivery, Failure};
+use espelho_store::{Failure, StoredDelivery};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 

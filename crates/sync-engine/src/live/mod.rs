@@ -34,7 +34,6 @@ mod observer;
 mod options;
 mod outbox;
 mod probe;
-mod put;
 mod reconciler;
 mod refresh_queue;
 mod refresher;
@@ -48,14 +47,15 @@ mod sweep_record;
 mod sweeps;
 mod webhook_watch;
 mod worker_pool;
+mod write_if_changed;
 
 #[cfg(test)]
 mod test_clock;
 
 pub use observer::{Handled, Observer, WebhookNews};
 pub use options::{AdminRequest, AdminRequests, Inquiry, Options, Wakers};
-pub(crate) use put::put;
 pub use run::run;
+pub(crate) use write_if_changed::write_if_changed;
 
 #[cfg(test)]
 mod tests {

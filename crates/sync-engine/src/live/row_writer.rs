@@ -9,7 +9,7 @@ use espelho_api_client::{ListedRow, resources::products::ProductDetail};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Known, Op, Subresource};
 
-use super::{put::put, subresources::FetchedSubresource};
+use super::{subresources::FetchedSubresource, write_if_changed::write_if_changed};
 use crate::{
     StoreContext,
     plan::refresh_request::{Entity, RefreshRequest},
@@ -80,8 +80,8 @@ impl<'c> RowWriter<'c> {
             let listing_hash = request.listing_hash.filter(|_| is_settled);
             noted.push((number.clone(), Subresource::Order, fetched.content_hash));
             let unlisted = is_settled.then_some(SETTLED);
-            op =
-                put::<OrdersPull>(&mut tx, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
+            let key = number.as_str();
+            op = write_if_changed::<OrdersPull>(&mut tx, key, known, fetched, listing_hash, unlisted).await?;
         }
         for subresource in subresources {
             subresource.write(&mut tx, number).await?;
@@ -104,7 +104,8 @@ impl<'c> RowWriter<'c> {
             return Ok(Written::Overtaken);
         }
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (listing_hash, None)).await?;
+        let key = id.as_str();
+        let op = write_if_changed::<ProductsPull>(&mut tx, key, known, fetched, listing_hash, None).await?;
         tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         self.context.note_product(known.as_ref());

@@ -4,8 +4,9 @@
 //! writes rows and checkpoint in one transaction. While it writes a page, it reads the next one, so a killed run reads at
 //! most two pages again.
 
+mod abort_rules;
 mod full_reads;
-mod hopeless;
+mod missing_rows;
 mod options;
 mod orders;
 mod page;
@@ -13,7 +14,6 @@ mod pass;
 mod products;
 mod read;
 mod subresources;
-mod sweep;
 mod write;
 
 use std::{collections::HashSet, future::Future};

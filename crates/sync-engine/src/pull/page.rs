@@ -26,7 +26,7 @@ pub(super) struct ReadPage<'c, T> {
     pub(super) page: Arc<Page>,
     pub(super) details: Details<T>,
     /// Why no further page is read, if too many rows failed.
-    pub(super) hopeless: Option<Error>,
+    pub(super) aborted: Option<Error>,
     /// Its share of the memory budget, until it is written.
     pub(super) permit: Permit<'c>,
     /// Keeps its rows from being read by a sweep too, until it is written.
@@ -63,7 +63,7 @@ pub(super) enum Unread {
 impl<T> ReadPage<'_, T> {
     /// Whether the walk ends with this page, wherever the listing ends.
     pub(super) fn is_last(&self) -> bool {
-        self.details.ended.is_some() || self.hopeless.is_some()
+        self.details.ended.is_some() || self.aborted.is_some()
     }
 }
 

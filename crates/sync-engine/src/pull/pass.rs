@@ -101,7 +101,7 @@ impl<P: Pull> Walk<'_, P> {
 
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
-        let Refused { mut page, error, hopeless, permit: _permit } = refused;
+        let Refused { mut page, error, aborted, permit: _permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
         let mut details = self.reader.read_details(page.rows.clone(), &page.known).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
@@ -109,7 +109,7 @@ impl<P: Pull> Walk<'_, P> {
             return Err(ended);
         }
         self.writer.write_row_by_row::<P>(&page, details).await?;
-        hopeless.map_or(Ok(()), Err)
+        aborted.map_or(Ok(()), Err)
     }
 
     async fn restart(&mut self) -> Result<Step, Error> {
@@ -188,7 +188,7 @@ async fn write<'c, P: Pull>(
         Ok(written) => written,
         Err(panicked) => {
             let error = panicked.to_string();
-            Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless: None, permit: None })))
+            Err(Unwritten::Refused(Box::new(Refused { page, error, aborted: None, permit: None })))
         }
     }
 }

@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use super::{
     Fetched, PassOptions, Pull,
-    hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+    abort_rules::{FAILURES_TO_ABORT_PAGE, FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
     page::{Asked, Details, Page, ReadPage, Unread},
     write::Writer,
 };
@@ -139,7 +139,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         rows.retain(|row| !details.written.contains(&row.key));
         self.tell(0);
         let page = Arc::new(Page { kept, known, rows });
-        Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit, reading }, next)))
+        Ok(Ok((ReadPage { page, details, aborted: self.abort_after_failures(), permit, reading }, next)))
     }
 
     /// Reports the progress, with `left` rows of the current page still unread.
@@ -304,7 +304,7 @@ impl<'c, P: Pull> Reader<'c, P> {
             if let Err(stopped) = self.stop_if_asked() {
                 details.ended.get_or_insert(stopped);
             }
-            if self.failing_in_a_row < HOPELESS && details.ended.is_none() {
+            if self.failing_in_a_row < FAILURES_TO_ABORT_PAGE && details.ended.is_none() {
                 asking.extend(rows.next().map(ask));
             }
         }
@@ -312,10 +312,10 @@ impl<'c, P: Pull> Reader<'c, P> {
         details
     }
 
-    /// Ends a pass whose last pages all failed. Its checkpoint is behind them, so the next run starts after them.
-    fn give_up_if_hopeless(&mut self) -> Option<Error> {
-        let is_hopeless = self.failing_in_a_row >= HOPELESS * HOPELESS_PAGES;
-        self.last_failure.take_if(|_| is_hopeless).map(Error::from)
+    /// Aborts a pass whose last pages all failed. Its checkpoint is behind them, so the next run starts after them.
+    fn abort_after_failures(&mut self) -> Option<Error> {
+        let is_over = self.failing_in_a_row >= FAILURES_TO_ABORT_PASS;
+        self.last_failure.take_if(|_| is_over).map(Error::from)
     }
 
     fn stop_if_asked(&self) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{
     PassOptions,
-    hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+    abort_rules::{FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
 };
 use crate::{
     Error, Input, Position, Problem, ResourceReport, StoreContext, Trouble,
@@ -127,7 +127,7 @@ async fn read_some(
             Attempt::Ended(Err(error)) => {
                 note(report, &number, &error, context.locale);
                 *failing_in_a_row = if may_concern_all(&error) { *failing_in_a_row + 1 } else { 0 };
-                if *failing_in_a_row >= HOPELESS * HOPELESS_PAGES {
+                if *failing_in_a_row >= FAILURES_TO_ABORT_PASS {
                     ended.get_or_insert(Error::from(error));
                 }
             }

@@ -65,7 +65,7 @@ pub(super) struct Refused<'c> {
     /// The refusal, or the place of the panic.
     pub(super) error: String,
     /// Why no further page is read, if too many rows failed.
-    pub(super) hopeless: Option<Error>,
+    pub(super) aborted: Option<Error>,
     /// The page's share of the memory budget, which its second reading needs too.
     pub(super) permit: Option<Permit<'c>>,
 }
@@ -88,7 +88,7 @@ impl<'c> Writer<'c> {
         read: ReadPage<'c, P::Detail>,
     ) -> Result<(), Unwritten<'c>> {
         // The memory is free again when the page is written or dropped, whatever the next page waits for.
-        let ReadPage { page, mut details, hopeless, permit, reading: _reading } = read;
+        let ReadPage { page, mut details, aborted, permit, reading: _reading } = read;
         if self.options.dry_run {
             self.counts.add(page.kept.counts);
             return Ok(());
@@ -103,10 +103,10 @@ impl<'c> Writer<'c> {
         match (written, ended) {
             (Err(error), None) if error.concerns_a_row() => {
                 let error = with_causes(&error);
-                Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless, permit: Some(permit) })))
+                Err(Unwritten::Refused(Box::new(Refused { page, error, aborted, permit: Some(permit) })))
             }
             (Err(error), None) => Err(Unwritten::Ended(error.into())),
-            (Ok(()), None) => hopeless.map_or(Ok(()), |hopeless| Err(Unwritten::Ended(hopeless))),
+            (Ok(()), None) => aborted.map_or(Ok(()), |aborted| Err(Unwritten::Ended(aborted))),
             (_, Some(ended)) => Err(Unwritten::Ended(ended)),
         }
     }
@@ -282,16 +282,16 @@ impl<'c> Writer<'c> {
         let mut refused = Vec::new();
         for write in writes {
             let key = write.key.clone();
-            tx.mark().await?;
+            tx.savepoint().await?;
             match contained(P::write(tx, vec![write])).await {
                 Ok(Ok(())) => (),
                 Ok(Err(error)) if error.concerns_a_row() => {
-                    tx.undo_to_mark().await?;
+                    tx.rollback_to_savepoint().await?;
                     refused.push(unwritten(key, &error, self.context.locale));
                 }
                 Ok(Err(error)) => return Err(error),
                 Err(panicked) => {
-                    tx.undo_to_mark().await?;
+                    tx.rollback_to_savepoint().await?;
                     let poison = Poison { place: Some(panicked.place) };
                     let (input, store) = (Input::of_resource(P::RESOURCE), self.context.key.as_str());
                     refused.push(poison.failure(input, &key, store, self.context.locale));

@@ -64,7 +64,7 @@ impl<'c> CommandHandlers<'c> {
             true => self.stock.levels_ahead_of(row).await?,
             false => Vec::new(),
         };
-        if self.journal.take_mark(command.id) {
+        if self.journal.take_sending(command.id) {
             command.state = Some(PushState::Sending);
         }
         self.answers.command_and_levels(&command, &verdict, &again).await?;

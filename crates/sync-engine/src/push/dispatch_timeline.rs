@@ -1,4 +1,4 @@
-//! Reads which goods were dispatched around one of our effects; `plan::push::dispatches` places each dispatch in time.
+//! Reads which goods were dispatched around one of our effects; `plan::push::dispatches` decides when each was.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     Error, StoreContext,
     plan::{
         push::{
-            dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
+            dispatches::{BLUR, ReadingWindow, Timing, add, dispatched, dispatches, own_dispatch, timing_of},
             evidence::may_have_happened,
             own_writes::is_recent,
         },
@@ -41,7 +41,7 @@ impl<'c> DispatchTimeline<'c> {
     /// The latest effects that may have dispatched goods, newest last: the order and when.
     pub(super) async fn latest(&self, effects: i64) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let after = store.journal().last_effect(key).await? - effects;
+        let after = store.journal().end(key).await? - effects;
         let latest = store.journal().effects_after(key, after).await?;
         let order =
             |effect: &Effect| Some((effect.key.strip_prefix("order/")?.to_owned(), effect.planned_at));
@@ -71,11 +71,15 @@ impl<'c> DispatchTimeline<'c> {
         Ok(false)
     }
 
-    /// Says whether a transition of ours that dispatches a SKU began after the effect `mark`.
-    pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Error> {
+    /// Says whether a transition of ours that dispatches a SKU began after this end of the journal.
+    pub(super) async fn has_dispatched_since(&self, sku: &Sku, journal_end: i64) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        for effect in
-            store.journal().effects_after(key, mark).await?.iter().filter(|effect| may_dispatch(effect))
+        for effect in store
+            .journal()
+            .effects_after(key, journal_end)
+            .await?
+            .iter()
+            .filter(|effect| may_dispatch(effect))
         {
             if self.is_of_order(effect, sku).await? {
                 return Ok(true);
@@ -130,7 +134,7 @@ impl<'c> DispatchTimeline<'c> {
         for number in orders {
             let of = (sku, product.as_ref());
             match self.dispatch_of(&number, of, window).await {
-                Ok(Some((quantity, placed))) => add(&mut sold, quantity, placed),
+                Ok(Some((quantity, timing))) => add(&mut sold, quantity, timing),
                 Ok(None) => (),
                 // A parent store lists the orders of its substores and may be denied them, day after day.
                 Err(Error::Api(error)) => {
@@ -143,20 +147,17 @@ impl<'c> DispatchTimeline<'c> {
         Ok(Some(sold))
     }
 
-    /// Returns the reason why a level is lower than it was set: dispatches since an effect, or none. `mark` is the last effect
-    /// before the level was read: a dispatch of ours up to it was before that. Goods that left around the effect otherwise
-    /// may have left after it.
+    /// Returns the reason why a level is lower than it was set: dispatches since the window, or none. The journal tells which
+    /// dispatches of ours were before it; all other goods that left around it may have left after it.
     pub(super) async fn explains(
         &self,
         sku: &Sku,
-        (effect, mark): (i64, i64),
-        set_at: DateTime<Utc>,
+        window: ReadingWindow,
         lower: Decimal,
     ) -> Result<Explanation, Error> {
         if lower <= Decimal::ZERO {
             return Ok(Explanation::NotSold);
         }
-        let window = ReadingWindow { effect, mark, from: set_at, until: set_at };
         let sold = self.sold_since(sku, window).await?;
         Ok(sold.map_or(Explanation::Unknown, |sold| sold.all_possible().explains(lower)))
     }
@@ -194,7 +195,7 @@ impl<'c> DispatchTimeline<'c> {
         number: &OrderNumber,
         (sku, product): (&Sku, Option<&ProductId>),
         window: ReadingWindow,
-    ) -> Result<Option<(Decimal, Placed)>, Error> {
+    ) -> Result<Option<(Decimal, Timing)>, Error> {
         let order = self.client.orders().get(number).await?.value;
         let quantity = dispatched(&order, sku, product);
         if quantity.is_zero() {
@@ -207,7 +208,7 @@ impl<'c> DispatchTimeline<'c> {
             true => Vec::new(),
             false => self.client.orders().events(number).await?.value,
         };
-        Ok(Some((quantity, place(own, &order, &events, window))))
+        Ok(Some((quantity, timing_of(own, &order, &events, window))))
     }
 }
 

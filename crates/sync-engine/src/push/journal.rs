@@ -61,15 +61,15 @@ pub(crate) struct Journal<'c> {
 #[derive(Default)]
 struct JournalState {
     /// Effects that are being executed.
-    acting: HashSet<i64>,
+    executing: HashSet<i64>,
     /// When this process sent its effects that are not settled yet, by the monotonic clock.
     sent: HashMap<i64, Duration>,
     /// When effects with a lost answer were first checked.
     first_checked: HashMap<i64, Duration>,
     /// When the first of the last readings of each effect proved nothing.
     first_unclear: HashMap<i64, Duration>,
-    /// The commands whose rows were marked as being sent, and not answered since.
-    marked: HashSet<i64>,
+    /// The commands whose rows were written as `sending`, and not answered since.
+    sending: HashSet<i64>,
     /// Movements with a lost answer after which a reading showed another quantity than before.
     seen_to_move: HashSet<i64>,
 }
@@ -82,7 +82,7 @@ struct ExecutionGuard<'j, 'c> {
 
 impl Drop for ExecutionGuard<'_, '_> {
     fn drop(&mut self) {
-        self.journal.state().acting.remove(&self.id);
+        self.journal.state().executing.remove(&self.id);
     }
 }
 
@@ -97,13 +97,13 @@ impl<'c> Journal<'c> {
     }
 
     /// Returns the effects that are being executed.
-    pub(super) fn acting(&self) -> HashSet<i64> {
-        self.state().acting.clone()
+    pub(super) fn executing(&self) -> HashSet<i64> {
+        self.state().executing.clone()
     }
 
-    /// Says whether a command was marked as being sent since the last question.
-    pub(super) fn take_mark(&self, command: i64) -> bool {
-        self.state().marked.remove(&command)
+    /// Says whether a command's row was written as `sending` since the last call.
+    pub(super) fn take_sending(&self, command: i64) -> bool {
+        self.state().sending.remove(&command)
     }
 
     /// Records a reading after a movement with a lost answer: `has_moved` if it shows another quantity than before. Returns
@@ -182,13 +182,13 @@ impl<'c> Journal<'c> {
     /// calls it off.
     pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Error> {
         let id = self.context.store.journal().plan_effect(&self.context.lease, effect).await?;
-        self.state().acting.insert(id);
+        self.state().executing.insert(id);
         Ok(id)
     }
 
     /// Calls a planned effect off: its premises no longer hold, and it is not sent.
     pub(crate) async fn cancel(&self, id: i64) -> Result<(), Error> {
-        self.state().acting.remove(&id);
+        self.state().executing.remove(&id);
         self.settle(id, EffectState::Refuted, Some(NOT_SENT.to_owned()), "called off", None).await
     }
 
@@ -211,7 +211,7 @@ impl<'c> Journal<'c> {
         request: &ApiRequest,
         shows: impl Fn(&RawJson) -> bool,
     ) -> Result<ExecutionResult, Error> {
-        let _acting = ExecutionGuard { journal: self, id };
+        let _executing = ExecutionGuard { journal: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot(request).await {
             Ok(client) => client,
@@ -262,7 +262,7 @@ impl<'c> Journal<'c> {
                 let is_current = tx.intents().begin_sending(*id, fingerprint).await?;
                 tx.commit().await?;
                 if is_current {
-                    self.state().marked.insert(*id);
+                    self.state().sending.insert(*id);
                 }
                 is_current
             }

@@ -30,7 +30,7 @@ use crate::plan::{
     push::{
         price_rows::{PriceChange, held_by_price_guard, held_message, is_asked, merge_tiers, tier_of},
         price_step::is_desired,
-        stock_level::{Basis, check, empties, many_to_zero},
+        stock_level::{Basis, empties, many_to_zero, validate},
     },
     tiers::plan,
 };
@@ -133,7 +133,7 @@ fn level(row: &StockIntent, options: &PushOptions) -> PlannedCall {
         Basis::Physical => Decimal::ZERO,
         Basis::Available => row.reserved.unwrap_or_default(),
     };
-    let target = match check(row) {
+    let target = match validate(row) {
         Ok(desired) => desired + reserved,
         Err(message) => {
             planned.note = Some(message.text);

@@ -7,7 +7,7 @@ use espelho_model::{ProductId, push::CommandKind, sync::Resource, text};
 
 use crate::{
     Error, StoreContext,
-    live::put,
+    live::write_if_changed,
     plan::push::{Message, Verdict},
     pull::{ProductsPull, Pull as _},
 };
@@ -44,7 +44,7 @@ impl<'c> Products<'c> {
         // Another task has mirrored a later reading: that one stays.
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
-            put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
+            write_if_changed::<ProductsPull>(&mut tx, id.as_str(), known, fetched, None, None).await?;
             tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
             self.context.note_product(known.as_ref());

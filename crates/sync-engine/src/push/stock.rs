@@ -1,4 +1,4 @@
-//! Stock levels (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
+//! Stock levels (`erp_stock`): reads and sets them, and `verification` verifies them. `plan::push::stock_level` decides.
 
 mod verification;
 mod zero_guard;
@@ -36,17 +36,19 @@ use crate::{
     plan::{
         push::{
             Settlement, Verdict,
+            dispatches::ReadingWindow,
             doubts::Doubts,
             evidence::{Evidence as _, write},
             invalid,
             jobs::{Scan, key_of, key_of_level},
             level_evidence::LevelEvidence,
+            level_history::{last_set, of_product},
             lost_level,
             own_writes::is_behind,
             stock_level::{
-                Action, Basis, Dispatches, Trust, ahead_of, check, decide, is_to_set_again, is_urgent,
-                last_set, must_be_guarded, of_product, reserved_of, shown_from, shows, target_of_reading,
-                trust, trusted_for, unknown_location, untold, went_ahead_of,
+                Action, Basis, Dispatches, Freshness, LevelReading, ahead_of, decide, freshness,
+                is_to_set_again, is_urgent, max_age, mirror_shows, missing_quantity, must_be_guarded,
+                reserved_of, shown_from, target_after_reading, unknown_location, validate, went_ahead_of,
             },
             stock_movement::quantity_of,
             unsent_level::CheckAllowance,
@@ -64,8 +66,8 @@ const REOPEN_SHARE: u32 = 100;
 const UNREADABLE_PAGES: usize = 10;
 /// The wait of a level for one of our dispatches.
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// The wait of a level for a reserved quantity that the marketplace does not tell.
-const UNTOLD_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
+/// The wait of a level for a reserved quantity that the marketplace does not show.
+const MISSING_QUANTITY_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// The effects that are searched for dispatches after a start.
 const LATEST_EFFECTS: i64 = 200;
 /// The SKUs whose last dispatch is remembered; beyond them, those of the last day.
@@ -98,8 +100,8 @@ struct StockState {
     is_journal_read: bool,
     /// Levels that differ from what was set, or asked for.
     doubts: Doubts,
-    /// Sent levels that the marketplace shows without a quantity, and since when.
-    unquantified_since: HashMap<String, Duration>,
+    /// Sent levels that the marketplace shows without a quantity.
+    unquantified: Doubts,
     /// The levels that may still be checked in this minute though they were not sent.
     checks: CheckAllowance,
     /// When rows with unknown SKUs are reopened again; at once without it.
@@ -114,7 +116,7 @@ impl StockState {
     /// Notes that a level is sent anew: what it showed before is explained.
     fn explained(&mut self, key: &str) {
         self.doubts.end(key);
-        self.unquantified_since.remove(key);
+        self.unquantified.end(key);
     }
 
     /// Notes a dispatch.
@@ -197,7 +199,7 @@ impl<'c> StockPusher<'c> {
         if unreadable > 0 {
             tracing::warn!(store = %self.context.key, rows = unreadable, "ERP rows are not readable");
         }
-        match intents.open_unnoticed(lease).await {
+        match intents.reopen_missed_changes(lease).await {
             Err(error @ StoreError::LeaseLost { .. }) => return Err(error.into()),
             Err(error) => {
                 tracing::info!(store = %self.context.key, %error, "cannot open rows that changed unnoticed; will retry");
@@ -263,7 +265,7 @@ impl<'c> StockPusher<'c> {
     /// Returns the verdict for a level of a SKU that is not mirrored and does not come.
     async fn unknown(&self, level: &StockIntent, name: &str) -> Result<Option<Verdict>, Error> {
         fault::point(Input::Stock.as_str(), name);
-        Ok(match check(level) {
+        Ok(match validate(level) {
             Err(message) => Some(Verdict::Failed(message)),
             Ok(_) => self.tools.products.never_comes(level.sku.as_str()).await?.map(Verdict::Failed),
         })
@@ -288,7 +290,7 @@ impl<'c> StockPusher<'c> {
     }
 
     async fn level(&self, level: &StockIntent) -> Result<Verdict, Error> {
-        let desired = match check(level) {
+        let desired = match validate(level) {
             Ok(desired) => desired,
             Err(message) => return Ok(Verdict::Failed(message)),
         };
@@ -306,10 +308,11 @@ impl<'c> StockPusher<'c> {
         let effects = of_product(store.journal().effects_on(key, &key_of_level(level)).await?, product);
         let dispatches = self.dispatches_of(level, &effects).await?;
         let needs_reading = !is_urgent(basis, desired, level.mirrored, &dispatches)
-            && (dispatches.is_on_record() || !self.trusts_mirror(product, level, desired, &effects).await?);
-        let (mut there, mut target, mut mark) = (level.mirrored, desired, None);
+            && (dispatches.needs_evidence()
+                || !self.is_mirror_fresh(product, level, desired, &effects).await?);
+        let (mut current, mut target, mut journal_end) = (level.mirrored, desired, None);
         if needs_reading {
-            mark = Some(store.journal().last_effect(key).await?);
+            journal_end = Some(store.journal().end(key).await?);
             if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
                 return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
             }
@@ -319,20 +322,21 @@ impl<'c> StockPusher<'c> {
             };
             // Without it nobody knows which quantity leaves so much available.
             if basis == Basis::Available && now.as_ref().is_some_and(|now| reserved_of(now).is_none()) {
-                let message = untold(product, &level.location, "reserved_quantity");
-                return Ok(Verdict::Waiting(message, UNTOLD_RECHECK_INTERVAL));
+                let message = missing_quantity(product, &level.location, "reserved_quantity");
+                return Ok(Verdict::Waiting(message, MISSING_QUANTITY_RECHECK_INTERVAL));
             }
-            let shown = now.map(|now| (now.quantity, reserved_of(&now))).unwrap_or_default();
+            let reading = now.as_ref().map(LevelReading::of).unwrap_or_default();
             let last = last_set(&effects, clock.now());
-            there = shown.0;
+            current = reading.quantity;
             // The mirror has the reading now: the next turn counts the zero and ranks it.
-            if must_be_guarded(desired, level.mirrored, there) {
+            if must_be_guarded(desired, level.mirrored, current) {
                 return Ok(Verdict::Requeue);
             }
-            target = target_of_reading(basis, level, desired, shown, &dispatches, last.as_ref());
+            target = target_after_reading(basis, level, desired, reading, &dispatches, last.as_ref());
         }
-        let target = match decide(level, there, target, &effects, dispatches.is_on_record(), clock.now()) {
-            Action::Answer(Verdict::Done(None)) if !needs_reading => return Ok(self.trusted()),
+        let needs_evidence = dispatches.needs_evidence();
+        let target = match decide(level, current, target, &effects, needs_evidence, clock.now()) {
+            Action::Answer(Verdict::Done(None)) if !needs_reading => return Ok(self.verdict_of_mirror()),
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };
@@ -344,8 +348,8 @@ impl<'c> StockPusher<'c> {
             revision: Some(level.revision),
             desired: (target != desired && basis == Basis::Physical).then_some(desired),
             ahead_of: dispatches.ahead_of,
-            mark,
-            there,
+            journal_end,
+            before: current,
         };
         let verdict = self.set_level(product, level, &evidence).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
@@ -373,24 +377,25 @@ impl<'c> StockPusher<'c> {
         Ok(Dispatches { ahead_of, dispatched })
     }
 
-    async fn trusts_mirror(
+    /// Says whether the mirrored level stands for the marketplace's, so that it is not read.
+    async fn is_mirror_fresh(
         &self,
         product: &ProductId,
         level: &StockIntent,
         desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Error> {
-        if !shows(self.options.basis, level, desired) {
+        if !mirror_shows(self.options.basis, level, desired) {
             return Ok(false);
         }
         let now = self.context.clock.now();
-        let is_told = self.options.has_stock_events
+        let are_changes_reported = self.options.has_stock_events
             && tells_of_changes(&self.context.store.runs().webhook_watch(&self.context.key).await?, now);
-        let trusted_for = trusted_for(desired, is_told);
-        let after = match trust(self.options.basis, level, desired, effects, trusted_for, now) {
-            Trust::Yes => None,
-            Trust::No => return Ok(false),
-            Trust::IfReadAfter(time) => Some(time),
+        let max_age = max_age(desired, are_changes_reported);
+        let after = match freshness(self.options.basis, level, desired, effects, max_age, now) {
+            Freshness::Fresh => None,
+            Freshness::Stale => return Ok(false),
+            Freshness::FreshIfReadAfter(time) => Some(time),
         };
         // A dispatch of ours has taken goods off since the mirror's reading.
         let after = after.max(self.dispatch_shown_from(&level.sku).await?);
@@ -399,8 +404,8 @@ impl<'c> StockPusher<'c> {
         Ok(past(read_at, now).is_some_and(|read_at| read_at > after))
     }
 
-    /// Returns the verdict for a level that the mirror shows as asked: it is checked, unless too many are.
-    fn trusted(&self) -> Verdict {
+    /// Returns the verdict for a level that the mirror shows as asked: it is verified later, unless too many are.
+    fn verdict_of_mirror(&self) -> Verdict {
         match self.state().checks.take(self.context.clock.monotonic()) {
             true => Verdict::Sent,
             false => Verdict::Done(None),
@@ -505,8 +510,9 @@ impl<'c> StockPusher<'c> {
         let Some(quantity) = quantity_of(level) else { return Ok(lost_level::settle_unknown(age)) };
         let lower = evidence.target - quantity;
         let sku = Sku::new(&evidence.sku);
-        let around = (effect.id, evidence.mark.unwrap_or_default());
-        let explanation = self.tools.dispatches.explains(&sku, around, effect.planned_at, lower).await?;
+        let journal_end = evidence.journal_end.unwrap_or_default();
+        let window = ReadingWindow::at(effect.id, journal_end, effect.planned_at);
+        let explanation = self.tools.dispatches.explains(&sku, window, lower).await?;
         let (store, key) = (&self.context.store, &self.context.key);
         let mut earlier = of_product(
             store.journal().effects_on(key, &effect.key).await?,

@@ -181,9 +181,9 @@ impl Bench {
         reply
     }
 
-    /// Pulls a lever with a JSON body.
-    pub(crate) async fn pull(&self, method: Method, lever: &str, body: &Value) -> Reply {
-        self.plain(method, &format!("/_sandbox/{lever}"), &body.to_string()).await
+    /// Pulls a endpoint with a JSON body.
+    pub(crate) async fn pull(&self, method: Method, endpoint: &str, body: &Value) -> Reply {
+        self.plain(method, &format!("/_sandbox/{endpoint}"), &body.to_string()).await
     }
 
     /// Logs in with a webhook block; the webhook of the answer.

@@ -3,12 +3,12 @@
 //!
 //! The erasure is remembered first. From then on every writer leaves the person out (`mirror::erased`), so nothing
 //! comes back behind the blanking, which goes through the orders in short transactions while the service works.
-//! `model::person` decides what of a row is a person's. [`finding`] finds the orders, [`blanking`] blanks the rows, [`everyone`]
-//! does so for all people of a store.
+//! `model::person` decides what of a row is a person's. [`person_search`] finds the orders, [`blanking`] blanks the rows,
+//! [`everyone`] does so for all people of a store.
 
 mod blanking;
 mod everyone;
-mod finding;
+mod person_search;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -17,7 +17,7 @@ use espelho_model::{Clock, StoreKey, person::Person, time::serialize_fixed_width
 use serde::Serialize;
 use sqlx::{Connection as _, Row as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use self::{blanking::Mode, finding::strong};
+use self::{blanking::Mode, person_search::strong};
 use crate::{
     DatabaseTrouble, Error, Store,
     driver::{Database, Insert, Value},
@@ -34,8 +34,8 @@ pub(crate) use blanking::{
     DROP_FAILURE, EFFECTS, FAILURES, LABELS, LEAVE_COMMAND, OCCURRENCES, VOID_LABELS, reads, updates,
 };
 pub(crate) use everyone::{ALL_FILES, ALL_ORDERS, FORGET_ALL_FILES, ORDERS, REMEMBER_EVERYONE};
-pub use finding::FoundPerson;
-pub(crate) use finding::{BY_CUSTOMER, BY_NUMBER, BY_TEXT, KNOWN};
+pub use person_search::FoundPerson;
+pub(crate) use person_search::{BY_CUSTOMER, BY_NUMBER, BY_TEXT, KNOWN};
 
 pub(crate) const PERSON: Insert = Insert {
     operation: "remember an erased person",

@@ -224,7 +224,7 @@ pub(crate) async fn what_is_written_of_an_erased_order_has_no_person(world: &Wor
     world.tables.execute("UPDATE occurrences SET title = NULL").await;
     write_below_without_occurrence(world, &lease).await;
     deliver_news_of_canary(world, NAME).await;
-    let planned = world.store.journal().last_effect(&minha_loja()).await.unwrap();
+    let planned = world.store.journal().end(&minha_loja()).await.unwrap();
     act(world, &lease, "N-1").await;
     let answers =
         world.tables.list(&format!("SELECT COALESCE(answer, '') FROM effects WHERE id > {planned}")).await;

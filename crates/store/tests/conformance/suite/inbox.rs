@@ -1,7 +1,7 @@
 //! The inbox of the webhook receiver.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_store::{Delivery, DeliveryName, DeliverySelection, NewDelivery, Prunable, Store};
+use espelho_store::{DeliveryName, DeliverySelection, NewDelivery, Prunable, Store, StoredDelivery};
 
 use crate::{
     hand_clock::opening_hour,
@@ -18,7 +18,7 @@ fn delivery(store: &str, body: &str) -> NewDelivery {
     }
 }
 
-fn bodies(deliveries: &[Delivery]) -> Vec<&str> {
+fn bodies(deliveries: &[StoredDelivery]) -> Vec<&str> {
     deliveries.iter().map(|delivery| std::str::from_utf8(&delivery.body).unwrap()).collect()
 }
 
@@ -26,7 +26,7 @@ async fn keep(store: &Store, deliveries: impl IntoIterator<Item = NewDelivery>) 
     store.inbox().keep_deliveries(deliveries.into_iter().collect()).await.unwrap();
 }
 
-async fn inbox(store: &Store) -> Vec<Delivery> {
+async fn inbox(store: &Store) -> Vec<StoredDelivery> {
     store.inbox().unhandled(&minha_loja(), 0, 1_000).await.unwrap()
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn a_delivery_is_read_back_by_another_as_it_came(world: &World)
     assert!(read[0].id > 0 && read[0].id < read[1].id);
     for (read, kept) in read.into_iter().zip([first, second]) {
         let NewDelivery { received_at, event, digest, body, .. } = kept;
-        assert_eq!(read, Delivery { id: read.id, received_at, event, digest, body });
+        assert_eq!(read, StoredDelivery { id: read.id, received_at, event, digest, body });
     }
 }
 

@@ -234,7 +234,7 @@ pub(crate) async fn a_row_whose_key_is_corrected_asks_for_something_else(world: 
 
 pub(crate) async fn a_row_that_was_written_without_its_trigger_is_opened_once(world: &World) {
     let lease = world.lease().await;
-    let open = async || world.store.intents().open_unnoticed(&lease).await.unwrap();
+    let open = async || world.store.intents().reopen_missed_changes(&lease).await.unwrap();
     writes(world, 5).await;
     assert_eq!(open().await, 0, "nothing was answered");
     assert!(answers(world, &lease, &intent(world).await, PushState::Done).await);

@@ -153,9 +153,9 @@ pub(crate) async fn a_page_that_is_not_kept_leaves_nothing_and_is_not_told(world
         assert_eq!(newest(world).await, told);
         let mut tx = world.store.begin(&lease).await.unwrap();
         kind.write(&mut tx, &["1", "2"], "kept").await;
-        tx.mark().await.unwrap();
+        tx.savepoint().await.unwrap();
         kind.write(&mut tx, &["9"], "depois").await;
-        tx.undo_to_mark().await.unwrap();
+        tx.rollback_to_savepoint().await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(kind.live(world).await, [["1", "kept"], ["2", "kept"]], "{kind:?}");
         assert_eq!(kind.told(world, told).await, ["1", "2"].map(|id| format!("{}{id} update", kind.parent)));

@@ -4,23 +4,23 @@
 //! rows or stores it hits: a marketplace that is down explains why its stores are late, so no `late` is raised beside
 //! it.
 
+mod observations;
 mod paused;
 mod rows;
 mod rules;
-mod seen;
 
 use std::fmt;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, text::Text};
 
-pub(crate) use rules::PROVES;
-pub use rules::{MARKETPLACE_SEVERITY, decide};
-pub use seen::{
+pub use observations::{
     BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
     DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows,
     ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
 };
+pub(crate) use rules::PROVES;
+pub use rules::{MARKETPLACE_SEVERITY, decide};
 
 /// Declares the codes with their words, once.
 macro_rules! codes {

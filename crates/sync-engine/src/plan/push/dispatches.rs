@@ -1,5 +1,5 @@
-//! What left a shelf at dispatch around an effect of ours: placed by the journal where we dispatched it, else by the
-//! order's timeline.
+//! Goods that were dispatched around an effect of ours: decides whether before the reading or after it, by the journal where we
+//! dispatched them, else by the order's timeline.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
@@ -19,28 +19,36 @@ use crate::plan::stock_balance::Dispatched;
 /// Times of the marketplace have whole seconds, and its clock and ours differ.
 pub const BLUR: TimeDelta = TimeDelta::seconds(2);
 
-/// Where an effect on stock lies among other effects, and when the stock before it was read.
+/// The place of an effect on stock among other effects, and the time of the reading before it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadingWindow {
     /// Its number in the journal: effects with a higher number began after the reading.
     pub effect: i64,
-    /// The last effect before the reading; none of those up to it was under way then. 0 where nobody looked.
-    pub mark: i64,
+    /// The end of the journal before the reading: effects up to this number were not under way then. 0 where that is not
+    /// known.
+    pub journal_end: i64,
     /// When the reading began.
     pub from: DateTime<Utc>,
     /// When the reading ended.
     pub until: DateTime<Utc>,
 }
 
-/// Where a dispatch lies: before the reading, after it, or nobody knows.
+impl ReadingWindow {
+    /// A window around a reading at one moment.
+    pub fn at(effect: i64, journal_end: i64, time: DateTime<Utc>) -> Self {
+        Self { effect, journal_end, from: time, until: time }
+    }
+}
+
+/// The time of a dispatch, relative to a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
+pub enum Timing {
     /// Before the reading.
     Before,
     /// After the reading.
-    Between,
+    After,
     /// Too close to the reading to tell.
-    Perhaps,
+    Unclear,
 }
 
 /// Says whether an effect takes an order's goods off the shelf; `None` where its evidence cannot be read.
@@ -73,9 +81,14 @@ pub fn own_dispatch(effects: &[Effect]) -> Option<&Effect> {
     effects.iter().rev().filter(may_have).find(|effect| dispatches(effect) == Some(true))
 }
 
-/// Places the dispatch of an order. One of ours that was answered is placed by the journal alone (`events` are not
-/// needed then); else the timeline tells, and what is known of our own attempt.
-pub fn place(own: Option<&Effect>, order: &Order, events: &[OrderEvent], window: ReadingWindow) -> Placed {
+/// Decides the timing of an order's dispatch. The journal alone tells that of one of ours that was answered (`events` are not
+/// needed then); else our own attempt tells, or the timeline.
+pub fn timing_of(
+    own: Option<&Effect>,
+    order: &Order,
+    events: &[OrderEvent],
+    window: ReadingWindow,
+) -> Timing {
     if let Some(own) = own.filter(|own| own.answer.is_some()) {
         return by_journal(own.id, window);
     }
@@ -83,48 +96,48 @@ pub fn place(own: Option<&Effect>, order: &Order, events: &[OrderEvent], window:
     own.and_then(|own| by_attempt(own, window)).unwrap_or_else(|| by_timeline(order, events, window))
 }
 
-/// Adds a dispatch to what was sold.
-pub fn add(sold: &mut Dispatched, quantity: Decimal, placed: Placed) {
-    match placed {
-        Placed::Before => (),
-        Placed::Between => sold.certain.push(quantity),
-        Placed::Perhaps => sold.possible.push(quantity),
+/// Adds a dispatch to those that were found.
+pub fn add(sold: &mut Dispatched, quantity: Decimal, timing: Timing) {
+    match timing {
+        Timing::Before => (),
+        Timing::After => sold.certain.push(quantity),
+        Timing::Unclear => sold.possible.push(quantity),
     }
 }
 
-fn by_journal(dispatch: i64, ReadingWindow { effect, mark, .. }: ReadingWindow) -> Placed {
+fn by_journal(dispatch: i64, ReadingWindow { effect, journal_end, .. }: ReadingWindow) -> Timing {
     match dispatch {
-        before if before <= mark => Placed::Before,
-        after if after > effect => Placed::Between,
-        _ => Placed::Perhaps,
+        before if before <= journal_end => Timing::Before,
+        after if after > effect => Timing::After,
+        _ => Timing::Unclear,
     }
 }
 
-/// Places a dispatch of which only an attempt of ours is known: it was not there when the attempt was planned, and it
-/// was there when it was settled.
-fn by_attempt(attempt: &Effect, ReadingWindow { effect, mark, .. }: ReadingWindow) -> Option<Placed> {
-    if attempt.id <= mark && attempt.state == EffectState::Confirmed {
-        return Some(Placed::Before);
+/// Decides the timing of a dispatch of which only an attempt of ours is known: it was not there when the attempt was planned,
+/// and it was there when it was settled.
+fn by_attempt(attempt: &Effect, ReadingWindow { effect, journal_end, .. }: ReadingWindow) -> Option<Timing> {
+    if attempt.id <= journal_end && attempt.state == EffectState::Confirmed {
+        return Some(Timing::Before);
     }
-    (read::<TransitionEvidence>(attempt).ok()?.mark? >= effect).then_some(Placed::Between)
+    (read::<TransitionEvidence>(attempt).ok()?.journal_end? >= effect).then_some(Timing::After)
 }
 
-fn by_timeline(order: &Order, events: &[OrderEvent], window: ReadingWindow) -> Placed {
+fn by_timeline(order: &Order, events: &[OrderEvent], window: ReadingWindow) -> Timing {
     let leaves = |status: Option<&str>| matches!(status, Some("shipped" | "picked_up" | "delivered"));
     let left = events.iter().filter(|event| leaves(event.new_status.as_deref()));
     match (left.filter_map(|event| event.created_at).min(), order.updated_at) {
         (Some(at), _) => by_clock(at, window),
         // It happened before the order last changed.
-        (None, Some(at)) if by_clock(at, window) == Placed::Before => Placed::Before,
-        (None, _) => Placed::Perhaps,
+        (None, Some(at)) if by_clock(at, window) == Timing::Before => Timing::Before,
+        (None, _) => Timing::Unclear,
     }
 }
 
-fn by_clock(at: DateTime<Utc>, ReadingWindow { from, until, .. }: ReadingWindow) -> Placed {
+fn by_clock(at: DateTime<Utc>, ReadingWindow { from, until, .. }: ReadingWindow) -> Timing {
     match at {
-        before if before <= from - BLUR => Placed::Before,
-        after if after >= until + BLUR => Placed::Between,
-        _ => Placed::Perhaps,
+        before if before <= from - BLUR => Timing::Before,
+        after if after >= until + BLUR => Timing::After,
+        _ => Timing::Unclear,
     }
 }
 
@@ -134,21 +147,21 @@ mod tests {
 
     use super::{
         super::tests::{at, effect},
-        Placed::{Before, Between, Perhaps},
+        Timing::{After, Before, Unclear},
         *,
     };
 
     fn window() -> ReadingWindow {
-        ReadingWindow { effect: 10, mark: 7, from: at(0), until: at(15) }
+        ReadingWindow { effect: 10, journal_end: 7, from: at(0), until: at(15) }
     }
 
-    fn transition(id: i64, target: &str, state: EffectState, mark: i64) -> Effect {
-        let evidence = format!(r#"{{"order":"1","target":"{target}","from":"x","mark":{mark}}}"#);
+    fn transition(id: i64, target: &str, state: EffectState, journal_end: i64) -> Effect {
+        let evidence = format!(r#"{{"order":"1","target":"{target}","from":"x","mark":{journal_end}}}"#);
         Effect { id, ..effect("order.status", Some(&evidence), state) }
     }
 
-    fn attempt(id: i64, state: EffectState, mark: i64) -> Effect {
-        transition(id, "shipped", state, mark)
+    fn attempt(id: i64, state: EffectState, journal_end: i64) -> Effect {
+        transition(id, "shipped", state, journal_end)
     }
 
     fn order(updated: Option<i64>) -> Order {
@@ -172,44 +185,44 @@ mod tests {
 
     #[test]
     fn a_dispatch_that_was_answered_is_placed_by_the_journal_and_another_by_the_clock() {
-        let placed = [7, 8, 10, 11].map(|dispatch| by_journal(dispatch, window()));
-        assert_eq!(placed, [Before, Perhaps, Perhaps, Between]);
-        let placed = [-2, -1, 5, 16, 17].map(|seconds| by_clock(at(seconds), window()));
-        assert_eq!(
-            placed,
-            [Before, Perhaps, Perhaps, Perhaps, Between],
-            "the reading lasted fifteen seconds"
-        );
+        let timings = [7, 8, 10, 11].map(|dispatch| by_journal(dispatch, window()));
+        assert_eq!(timings, [Before, Unclear, Unclear, After]);
+        let timings = [-2, -1, 5, 16, 17].map(|seconds| by_clock(at(seconds), window()));
+        assert_eq!(timings, [Before, Unclear, Unclear, Unclear, After], "the reading lasted fifteen seconds");
     }
 
     // withstands: F001
     #[test]
     fn of_an_attempt_whose_answer_was_lost_only_what_was_seen_around_it_counts() {
-        let placed = |id, state, mark| by_attempt(&attempt(id, state, mark), window());
-        assert_eq!(placed(7, EffectState::Confirmed, 5), Some(Before), "settled before the reading");
-        assert_eq!(placed(11, EffectState::Confirmed, 10), Some(Between), "not there after the reading");
-        assert_eq!(placed(11, EffectState::Confirmed, 6), None, "somebody else may have been before us");
-        assert_eq!(placed(7, EffectState::Sent, 5), None);
+        let timing = |id, state, journal_end| by_attempt(&attempt(id, state, journal_end), window());
+        assert_eq!(timing(7, EffectState::Confirmed, 5), Some(Before), "settled before the reading");
+        assert_eq!(timing(11, EffectState::Confirmed, 10), Some(After), "not there after the reading");
+        assert_eq!(timing(11, EffectState::Confirmed, 6), None, "somebody else may have been before us");
+        assert_eq!(timing(7, EffectState::Sent, 5), None);
     }
 
     #[test]
     fn the_journal_comes_before_the_attempt_and_the_attempt_before_the_timeline() {
         let events = [event("paid", -99), event("shipped", -5), event("delivered", 40)];
         let answered = Effect { answer: Some("{}".into()), ..attempt(11, EffectState::Confirmed, 3) };
-        assert_eq!(place(Some(&answered), &order(None), &[], window()), Between);
+        assert_eq!(timing_of(Some(&answered), &order(None), &[], window()), After);
         let lost = attempt(11, EffectState::Confirmed, 10);
-        assert_eq!(place(Some(&lost), &order(None), &events, window()), Between);
+        assert_eq!(timing_of(Some(&lost), &order(None), &events, window()), After);
         let unknown = attempt(11, EffectState::Sent, 3);
         assert_eq!(
-            place(Some(&unknown), &order(None), &events, window()),
+            timing_of(Some(&unknown), &order(None), &events, window()),
             Before,
             "by the first event that leaves"
         );
-        assert_eq!(place(None, &order(None), &events, window()), Before);
-        assert_eq!(place(None, &order(Some(-5)), &[], window()), Before, "nothing happened to it since");
-        assert_eq!(place(None, &order(Some(5)), &[], window()), Perhaps);
-        assert_eq!(place(None, &order(Some(99)), &[], window()), Perhaps, "something happened to it since");
-        assert_eq!(place(None, &order(None), &[event("preparing", -99)], window()), Perhaps);
+        assert_eq!(timing_of(None, &order(None), &events, window()), Before);
+        assert_eq!(timing_of(None, &order(Some(-5)), &[], window()), Before, "nothing happened to it since");
+        assert_eq!(timing_of(None, &order(Some(5)), &[], window()), Unclear);
+        assert_eq!(
+            timing_of(None, &order(Some(99)), &[], window()),
+            Unclear,
+            "something happened to it since"
+        );
+        assert_eq!(timing_of(None, &order(None), &[event("preparing", -99)], window()), Unclear);
     }
 
     #[test]
@@ -259,8 +272,8 @@ mod tests {
         assert_eq!(dispatched(&sent, &Sku::new("A"), Some(&other)), Decimal::ONE);
         assert_eq!(dispatched(&sent, &Sku::new("A"), None), Decimal::ONE, "nobody knows its product");
         let mut sold = Dispatched::default();
-        for (quantity, placed) in [(1, Before), (2, Between), (4, Perhaps)] {
-            add(&mut sold, Decimal::from(quantity), placed);
+        for (quantity, timing) in [(1, Before), (2, After), (4, Unclear)] {
+            add(&mut sold, Decimal::from(quantity), timing);
         }
         assert_eq!((sold.certain, sold.possible), (vec![Decimal::from(2)], vec![Decimal::from(4)]));
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 
-/// A level that is set, as the journal keeps it. Two fields keep the names that earlier versions wrote.
+/// A level that is set, as the journal keeps it. Four fields keep the names that earlier versions wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelEvidence {
     /// The id of the product that the request goes to.
@@ -25,13 +25,13 @@ pub struct LevelEvidence {
     /// The open commands that dispatch goods which the level no longer counts: see `stock_level::ahead_of`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead_of: Vec<i64>,
-    /// The number of the last effect before the level was read; none of those up to it was dispatching the SKU then.
-    /// `None` where the level was not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mark: Option<i64>,
-    /// The physical quantity that was there before, as far as it was known; absent in older rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub there: Option<Decimal>,
+    /// The end of the journal before the level was read: no effect up to this number was dispatching the SKU then. `None`
+    /// where the level was not read.
+    #[serde(rename = "mark", default, skip_serializing_if = "Option::is_none")]
+    pub journal_end: Option<i64>,
+    /// The physical quantity before it, as far as it was known; absent in older rows.
+    #[serde(rename = "there", default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Decimal>,
 }
 
 impl LevelEvidence {

@@ -9,7 +9,7 @@ use super::{
     Settlement, doubtful,
     level_evidence::LevelEvidence,
     own_writes::LAG_RECHECK_INTERVAL,
-    stock_level::{EXPLAINED_WITHIN, RECHECK_INTERVAL},
+    sent_level::{EXPLAINED_WITHIN, RECHECK_INTERVAL},
 };
 use crate::plan::stock_balance::Explanation;
 
@@ -68,8 +68,8 @@ mod tests {
             revision: None,
             desired: None,
             ahead_of: Vec::new(),
-            mark: None,
-            there: None,
+            journal_end: None,
+            before: None,
         }
     }
 

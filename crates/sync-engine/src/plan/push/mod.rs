@@ -1,8 +1,9 @@
-//! The way up, decided: what to ask of the marketplace next, and what became of a request whose answer was lost.
+//! Decides the push: the next request to the marketplace, and the outcome of a request whose answer was lost.
 //!
-//! Each file knows one kind of effect: the evidence that the journal keeps with it ([`evidence`]), `decide` (what is
-//! there and what the ERP wants, to the next step) and `settle` (what was there before and what is there now, to what
-//! happened). Everything here is pure; `push/` reads, calls and writes.
+//! A file knows one kind of effect: the evidence that the journal keeps with it ([`evidence`]), `decide` (from a reading and
+//! an intent to the next step) and `settle` (from the evidence and a later reading to the outcome). Levels of stock have
+//! several: [`stock_level`] decides, [`sent_level`] and [`unsent_level`] verify, [`lost_level`] settles, and
+//! [`level_history`] is their memory. Everything here is pure; `push/` reads, calls and writes.
 
 pub mod attempts;
 pub mod campaign_opt_in;
@@ -14,6 +15,7 @@ pub mod job_queue;
 pub mod jobs;
 pub mod labels;
 pub mod level_evidence;
+pub mod level_history;
 pub mod lost_level;
 pub mod media;
 pub mod movement_evidence;
@@ -25,6 +27,7 @@ pub mod price_step;
 pub mod product;
 pub mod read_after_write;
 pub mod reported_changes;
+pub mod sent_level;
 pub mod stock_level;
 pub mod stock_movement;
 pub mod store_page;

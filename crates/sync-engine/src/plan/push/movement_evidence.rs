@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{dispatches::ReadingWindow, evidence::Evidence};
 
 /// The delta of a movement and the reading before it, as the journal keeps them. Times are RFC 3339.
+/// Two fields keep the names that earlier versions wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields bear the API document's names")]
 pub struct MovementEvidence {
@@ -17,8 +18,9 @@ pub struct MovementEvidence {
     pub delta: Decimal,
     /// The quantity at the location before it.
     pub before: Decimal,
-    /// The last effect in the journal before that reading; absent in the oldest rows.
-    pub mark: Option<i64>,
+    /// The end of the journal before that reading; absent in the oldest rows.
+    #[serde(rename = "mark")]
+    pub journal_end: Option<i64>,
     /// When the reading began.
     pub from: Option<DateTime<Utc>>,
     /// When the reading ended.
@@ -26,7 +28,8 @@ pub struct MovementEvidence {
     /// The quantity in all locations before it; absent where one of them was unknown.
     pub total: Option<Decimal>,
     /// The number of locations that have the SKU.
-    pub places: Option<u64>,
+    #[serde(rename = "places")]
+    pub locations: Option<u64>,
     /// The number of the last delivery before that reading; absent in older rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_delivery: Option<i64>,
@@ -44,7 +47,7 @@ impl MovementEvidence {
     pub fn window(&self, effect: &Effect) -> ReadingWindow {
         ReadingWindow {
             effect: effect.id,
-            mark: self.mark.unwrap_or_default(),
+            journal_end: self.journal_end.unwrap_or_default(),
             from: self.from.unwrap_or(effect.planned_at),
             until: self.until.unwrap_or(effect.planned_at),
         }

@@ -35,8 +35,9 @@ pub struct TransitionEvidence {
     pub target: String,
     /// The status before it.
     pub from: String,
-    /// The last effect in the journal before the order's status was read.
-    pub mark: Option<i64>,
+    /// The end of the journal before the order's status was read; an earlier version named the field.
+    #[serde(rename = "mark")]
+    pub journal_end: Option<i64>,
 }
 
 impl Evidence for TransitionEvidence {
@@ -369,7 +370,7 @@ pub(crate) mod tests {
             order: "1".into(),
             target: target.into(),
             from: "paid".into(),
-            mark: None,
+            journal_end: None,
         };
         let happened = |target: &str, current: &str, events: &[OrderEvent]| {
             matches!(settle(&evidence(target), at(100), Some(current), events), Settlement::Happened { .. })

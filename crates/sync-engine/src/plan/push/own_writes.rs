@@ -129,7 +129,7 @@ pub fn is_recent(effect: &Effect, now: DateTime<Utc>) -> bool {
 fn quantity_before(effect: &Effect) -> Option<Decimal> {
     match read::<MovementEvidence>(effect) {
         Ok(movement) => Some(movement.before),
-        Err(_) => read::<LevelEvidence>(effect).ok()?.there,
+        Err(_) => read::<LevelEvidence>(effect).ok()?.before,
     }
 }
 

@@ -174,7 +174,7 @@ pub fn settle(judgement: Judgement, age: TimeDelta, unclear_for: TimeDelta) -> S
 fn readings(evidence: &MovementEvidence, after: After) -> (Readings, bool) {
     let After { at_location, total, sold, has_moved_elsewhere, .. } = after;
     let before = evidence.before;
-    match (evidence.places.is_none_or(|places| places <= 1), evidence.total.zip(total)) {
+    match (evidence.locations.is_none_or(|locations| locations <= 1), evidence.total.zip(total)) {
         (true, _) => (Readings { before, after: at_location, sold }, false),
         (false, Some((before, after))) if !has_moved_elsewhere => (Readings { before, after, sold }, true),
         (false, _) => (Readings { before, after: at_location, sold: sold.all_possible() }, false),
@@ -200,18 +200,18 @@ mod tests {
         Decimal::from(number)
     }
 
-    fn evidence(delta: i64, before: i64, places: u64, total: i64) -> MovementEvidence {
+    fn evidence(delta: i64, before: i64, locations: u64, total: i64) -> MovementEvidence {
         MovementEvidence {
             product: "P".into(),
             sku: "A".into(),
             location: "1".into(),
             delta: whole(delta),
             before: whole(before),
-            mark: Some(4),
+            journal_end: Some(4),
             from: Some(at(1)),
             until: Some(at(2)),
             total: Some(whole(total)),
-            places: Some(places),
+            locations: Some(locations),
             after_delivery: None,
         }
     }
@@ -396,7 +396,7 @@ mod tests {
             "doubtful",
             "moved, or sold from here"
         );
-        let old_row = MovementEvidence { places: None, total: None, ..evidence(-2, 9, 2, 20) };
+        let old_row = MovementEvidence { locations: None, total: None, ..evidence(-2, 9, 2, 20) };
         assert_eq!(word(&settle(&old_row, Some(after(7, 99, &[])), OLD)), "happened");
     }
 
@@ -476,10 +476,10 @@ mod tests {
     #[test]
     fn the_oldest_rows_place_their_reading_where_they_were_planned() {
         let planned = Effect { id: 9, planned_at: at(5), ..effect("stock.adjust", None, EffectState::Sent) };
-        let bare = MovementEvidence { mark: None, from: None, until: None, ..evidence(1, 1, 1, 1) };
+        let bare = MovementEvidence { journal_end: None, from: None, until: None, ..evidence(1, 1, 1, 1) };
         let window = bare.window(&planned);
-        assert_eq!((window.effect, window.mark, window.from, window.until), (9, 0, at(5), at(5)));
+        assert_eq!((window.effect, window.journal_end, window.from, window.until), (9, 0, at(5), at(5)));
         let window = evidence(1, 1, 1, 1).window(&planned);
-        assert_eq!((window.mark, window.from, window.until), (4, at(1), at(2)));
+        assert_eq!((window.journal_end, window.from, window.until), (4, at(1), at(2)));
     }
 }

@@ -1,4 +1,4 @@
-//! Levels that were not sent, because the mirror showed them as asked (`stock_level::trust`). The mirror's reading is
+//! Levels that were not sent, because the mirror showed them as asked (`stock_level::freshness`). The mirror's reading is
 //! from before the intent, and the delivery of a change since then may have been lost: so the level is read once more,
 //! after everything else that is open, and the row is done when that reading shows it.
 
@@ -17,7 +17,8 @@ use super::{
     evidence::{Evidence as _, read},
     movement_evidence::MovementEvidence,
     own_writes::{LAG_RECHECK_INTERVAL, is_behind},
-    stock_level::{Basis, Check, RECHECK_INTERVAL},
+    sent_level::{Comparison, RECHECK_INTERVAL},
+    stock_level::Basis,
 };
 use crate::plan::stock_balance::Dispatched;
 
@@ -51,7 +52,7 @@ impl CheckAllowance {
     }
 }
 
-/// The quantity that a level should show which was not sent.
+/// The quantity that the marketplace should show of a level that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The quantity that the row asks for.
@@ -81,23 +82,29 @@ impl Expected {
         Self { desired, moved, is_moving, is_doubtful }
     }
 
-    /// Compares it with a reading. What is available is never taken from the mirror: that row begins anew.
-    pub fn check(self, basis: Basis, quantity: Decimal, effects: &[Effect], now: DateTime<Utc>) -> Check {
+    /// Compares it with a reading. An available quantity is never taken from the mirror: that row begins anew.
+    pub fn compare(
+        self,
+        basis: Basis,
+        quantity: Decimal,
+        effects: &[Effect],
+        now: DateTime<Utc>,
+    ) -> Comparison {
         let lower = self.desired + self.moved - quantity;
         if basis == Basis::Available {
-            return Check::Answer(Verdict::Requeue);
+            return Comparison::Answer(Verdict::Requeue);
         }
         if self.is_moving {
-            return Check::Answer(Verdict::RetryAfter(RECHECK_INTERVAL));
+            return Comparison::Answer(Verdict::RetryAfter(RECHECK_INTERVAL));
         }
         match lower {
-            lower if lower.is_zero() => Check::Answer(Verdict::Done(None)),
+            lower if lower.is_zero() => Comparison::Answer(Verdict::Done(None)),
             _ if is_behind(quantity, effects, now) => {
-                Check::Answer(Verdict::RetryAfter(LAG_RECHECK_INTERVAL))
+                Comparison::Answer(Verdict::RetryAfter(LAG_RECHECK_INTERVAL))
             }
             // No sale makes a level higher, and to lower it sells nothing twice.
-            lower if lower < Decimal::ZERO && self.moved.is_zero() => Check::Answer(Verdict::Requeue),
-            lower => Check::Compare(lower),
+            lower if lower < Decimal::ZERO && self.moved.is_zero() => Comparison::Answer(Verdict::Requeue),
+            lower => Comparison::Differs(lower),
         }
     }
 
@@ -199,14 +206,14 @@ mod tests {
 
     #[test]
     fn a_level_that_was_not_sent_is_done_by_a_reading_and_sent_where_the_reading_is_higher() {
-        let again = |wait| Check::Answer(Verdict::RetryAfter(wait));
-        let requeue = Check::Answer(Verdict::Requeue);
-        let done = Check::Answer(Verdict::Done(None));
+        let again = |wait| Comparison::Answer(Verdict::RetryAfter(wait));
+        let requeue = Comparison::Answer(Verdict::Requeue);
+        let done = Comparison::Answer(Verdict::Done(None));
         let (physical, available) = (Basis::Physical, Basis::Available);
-        let rows: [(Basis, i64, &[Effect], Check, &str); 10] = [
+        let rows: [(Basis, i64, &[Effect], Comparison, &str); 10] = [
             (physical, 7, &[], done.clone(), "it is there"),
             (physical, 9, &[], requeue.clone(), "the delivery that told of two more was lost"),
-            (physical, 5, &[], Check::Compare(whole(2)), "a sale, or a lost delivery"),
+            (physical, 5, &[], Comparison::Differs(whole(2)), "a sale, or a lost delivery"),
             (physical, 6, &[moved(-1, 20, CONFIRMED)], done.clone(), "our own movement since"),
             (physical, 7, &[moved(2, 5, CONFIRMED)], done, "a movement before it counts in the level"),
             (
@@ -216,7 +223,13 @@ mod tests {
                 again(LAG_RECHECK_INTERVAL),
                 "the reading may be behind it",
             ),
-            (physical, 9, &[moved(-1, 20, CONFIRMED)], Check::Compare(whole(-3)), "a movement, and more"),
+            (
+                physical,
+                9,
+                &[moved(-1, 20, CONFIRMED)],
+                Comparison::Differs(whole(-3)),
+                "a movement, and more",
+            ),
             (
                 physical,
                 9,
@@ -229,7 +242,7 @@ mod tests {
         ];
         for (basis, quantity, effects, expected, why) in rows {
             let checked =
-                Expected::of(&level(), whole(7), effects).check(basis, whole(quantity), effects, at(60));
+                Expected::of(&level(), whole(7), effects).compare(basis, whole(quantity), effects, at(60));
             assert_eq!(checked, expected, "{why}");
         }
     }

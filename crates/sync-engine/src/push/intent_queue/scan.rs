@@ -112,7 +112,7 @@ impl IntentQueue<'_> {
 
     async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let acting = self.executors.journal.acting();
+        let executing = self.executors.journal.executing();
         let mut found = Vec::new();
         for effect in store.journal().open_effects(key).await? {
             let owner = self.owner_of(&effect).await?;
@@ -124,10 +124,10 @@ impl IntentQueue<'_> {
         // A command may have ended between the two reads, and its effect must not look like an orphan.
         let open: HashSet<i64> = store.journal().open_effects(key).await?.iter().map(|one| one.id).collect();
         // Both then and now: an effect may have been planned in between.
-        let now_acting = self.executors.journal.acting();
-        let is_acting = |id: &i64| acting.contains(id) || now_acting.contains(id);
+        let now_executing = self.executors.journal.executing();
+        let is_executing = |id: &i64| executing.contains(id) || now_executing.contains(id);
         for (effect, owner) in found {
-            if open.contains(&effect.id) && !is_acting(&effect.id) {
+            if open.contains(&effect.id) && !is_executing(&effect.id) {
                 scan.effect(effect, owner, &mut self.queue());
             }
         }

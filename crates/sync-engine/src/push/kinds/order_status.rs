@@ -92,7 +92,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if still_waits(services, cx, &number).await? {
         return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_RECHECK_INTERVAL));
     }
-    let mark = services.context.store.journal().last_effect(&services.context.key).await?;
+    let journal_end = services.context.store.journal().end(&services.context.key).await?;
     let possible = match services.client.orders().possible_statuses(&number).await {
         Ok(possible) => possible,
         Err(error) => return refused(error),
@@ -107,12 +107,12 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         }
     };
     let request = transition.request(&number);
-    // Every effect up to the mark was planned before the order reached the target.
+    // Every effect up to that end of the journal was planned before the order reached the target.
     let evidence = TransitionEvidence {
         order: number.as_str().to_owned(),
         target: target.to_owned(),
         from: possible.current_status,
-        mark: Some(mark),
+        journal_end: Some(journal_end),
     };
     let effect = cx.effect(&request, &evidence);
     // Documents that the mirror learns of after this are news.

@@ -31,11 +31,12 @@ use crate::{
             dispatches::ReadingWindow,
             evidence::{EvidenceKind, read},
             invalid,
+            level_history::of_product,
             movement_evidence::MovementEvidence,
             own_writes::{LAG_RECHECK_INTERVAL, is_behind, recently_added},
             product::{number, number_of},
             reported_changes::{OwnChange, ReportedChange, reported_changes},
-            stock_level::{many_to_zero, of_product, untold},
+            stock_level::{many_to_zero, missing_quantity},
             stock_movement::{self, After, Judgement, check, empties, may_still_land, quantity_of, total_of},
         },
         stock_balance::Dispatched,
@@ -54,8 +55,8 @@ const READINGS: usize = 5;
 const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// The wait after a dispatch made us call a movement off: that attempt has cost a reading.
 const CANCELLED_RETRY: Duration = Duration::from_secs(1);
-/// The wait of a movement for a quantity that the marketplace does not tell.
-const UNKNOWN_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
+/// The wait of a movement for a quantity that the marketplace does not show.
+const MISSING_QUANTITY_RECHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// `stock.adjust`.
 pub(super) struct StockAdjust;
@@ -144,7 +145,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         return services.products.unknown_sku_of_command(sku.as_str()).await;
     };
     // The journal places our own dispatches before this reading or after it, so none may be under way meanwhile.
-    let mark = services.context.store.journal().last_effect(&services.context.key).await?;
+    let journal_end = services.context.store.journal().end(&services.context.key).await?;
     if services.dispatches.is_dispatching(&sku).await? || has_open_movement(services, &sku, &location).await?
     {
         return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
@@ -160,7 +161,10 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
     // Without it nothing could prove later that the movement happened.
     let Some(before) = quantity_of(level) else {
-        return Ok(Verdict::Waiting(untold(&product, &location, "quantity"), UNKNOWN_RECHECK_INTERVAL));
+        return Ok(Verdict::Waiting(
+            missing_quantity(&product, &location, "quantity"),
+            MISSING_QUANTITY_RECHECK_INTERVAL,
+        ));
     };
     // From such a reading a movement before this one would look like this one.
     if is_reading_behind(services, &sku, &product, (&location, before), &detail.product.stock).await? {
@@ -190,16 +194,16 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         location: location.as_str().to_owned(),
         delta,
         before,
-        mark: Some(mark),
+        journal_end: Some(journal_end),
         from: Some(from),
         until: Some(until),
         total: total_of(stock),
-        places: u64::try_from(stock.len()).ok(),
+        locations: u64::try_from(stock.len()).ok(),
         after_delivery: Some(after_delivery),
     };
     let id = services.journal.plan(cx.effect(&request, &evidence)).await?;
-    // A dispatch between the mark and this point may be before the reading or after it.
-    let dispatched = services.dispatches.has_dispatched_since(&sku, mark).await;
+    // A dispatch between that end of the journal and this point may be before the reading or after it.
+    let dispatched = services.dispatches.has_dispatched_since(&sku, journal_end).await;
     if !matches!(dispatched, Ok(false)) {
         services.journal.cancel(id).await?;
         forget_zero();
@@ -312,15 +316,15 @@ async fn has_open_movement(services: &Services<'_>, sku: &Sku, location: &Locati
         .any(|effect| may_still_land(effect, now)))
 }
 
-/// Says whether another effect of ours changed a SKU's stock after `mark`, which precedes the reading of the
+/// Says whether another effect of ours changed a SKU's stock after `journal_end`, which precedes the reading of the
 /// movement.
 async fn has_moved_elsewhere(
     services: &Services<'_>,
     sku: &Sku,
     movement: &Effect,
-    mark: i64,
+    journal_end: i64,
 ) -> Result<bool, Error> {
-    let effects = services.context.store.journal().effects_after(&services.context.key, mark).await?;
+    let effects = services.context.store.journal().effects_after(&services.context.key, journal_end).await?;
     let of_sku = format!("stock/{sku}/");
     Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
 }
@@ -394,7 +398,7 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> SettleResult {
     let after = match read_stable_stock(services, &evidence, window).await? {
         None => None,
         Some(((at_location, total), sold)) => {
-            let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.mark).await?;
+            let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.journal_end).await?;
             let has_moved = services.journal.note_reading(effect.id, at_location != evidence.before);
             // After the reading: deliveries may report by now what it shows.
             let reported = reported_since(services, effect, &evidence).await?;

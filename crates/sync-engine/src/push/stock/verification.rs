@@ -1,5 +1,5 @@
 //! Verifies levels that were sent, and some that were not, because the mirror showed them: reads their products.
-//! `plan::push::stock_level` and `plan::push::unsent_level` decide.
+//! `plan::push::sent_level` and `plan::push::unsent_level` decide.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,10 +14,9 @@ use crate::{
         Verdict,
         dispatches::ReadingWindow,
         jobs::{dispatches_goods, key_of_level},
-        stock_level::{
-            Check, LevelSet, Shown, after_comparing, check_sent, last_set, of_product, reserved_of, sent_to,
-            shown_by, unknown_location, verdict_of_unknown,
-        },
+        level_history::{LastSet, last_set, of_product, sent_to},
+        sent_level::{Comparison, ShownLevel, after_comparing, compare, shown_by, verdict_without_quantity},
+        stock_level::{reserved_of, unknown_location},
         unsent_level::Expected,
     },
     plan::stock_balance::{Dispatched, Explanation},
@@ -89,9 +88,9 @@ impl StockPusher<'_> {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
             let verdict = match (now, now.and_then(|now| now.quantity), level.quantity) {
                 (Some(now), Some(quantity), Some(desired)) => {
-                    self.state().unquantified_since.remove(&key_of_level(level));
+                    self.state().unquantified.end(&key_of_level(level));
                     let reserved = reserved_of(now).unwrap_or_default();
-                    self.verify_level(level, desired, Shown { quantity, reserved }, &effects).await?
+                    self.verify_level(level, desired, ShownLevel { quantity, reserved }, &effects).await?
                 }
                 (_, None, Some(desired)) => self.verdict_without_quantity(level, desired, &effects),
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
@@ -106,7 +105,7 @@ impl StockPusher<'_> {
         &self,
         level: &StockIntent,
         desired: Decimal,
-        shown: Shown,
+        shown: ShownLevel,
         effects: &[Effect],
     ) -> Result<Verdict, Error> {
         match self.set_for(level, effects) {
@@ -116,7 +115,7 @@ impl StockPusher<'_> {
     }
 
     /// Returns the last level that was set for a row; `None` where nothing was sent for it.
-    fn set_for(&self, level: &StockIntent, effects: &[Effect]) -> Option<LevelSet> {
+    fn set_for(&self, level: &StockIntent, effects: &[Effect]) -> Option<LastSet> {
         last_set(effects, self.context.clock.now()).filter(|set| set.is_for(level.revision))
     }
 
@@ -125,15 +124,14 @@ impl StockPusher<'_> {
         &self,
         level: &StockIntent,
         desired: Decimal,
-        shown: Shown,
-        set: &LevelSet,
+        shown: ShownLevel,
+        set: &LastSet,
     ) -> Result<Verdict, Error> {
-        let lower = match check_sent(self.options.basis, desired, shown, set) {
-            Check::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
-            Check::Compare(lower) => lower,
+        let lower = match compare(self.options.basis, desired, shown, set) {
+            Comparison::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
+            Comparison::Differs(lower) => lower,
         };
-        let around = (set.effect, set.mark);
-        let explanation = self.tools.dispatches.explains(&level.sku, around, set.planned_at, lower).await?;
+        let explanation = self.tools.dispatches.explains(&level.sku, set.window(), lower).await?;
         let is_explained = explanation == Explanation::Sold;
         let verdict = after_comparing(shown, set, is_explained, self.doubted_for(level));
         Ok(match is_explained || matches!(verdict, Verdict::Failed(_)) {
@@ -151,9 +149,9 @@ impl StockPusher<'_> {
         effects: &[Effect],
     ) -> Result<Verdict, Error> {
         let (expected, now) = (Expected::of(level, desired, effects), self.context.clock.now());
-        let lower = match expected.check(self.options.basis, quantity, effects, now) {
-            Check::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
-            Check::Compare(lower) => lower,
+        let lower = match expected.compare(self.options.basis, quantity, effects, now) {
+            Comparison::Answer(verdict) => return Ok(self.undoubted(level, verdict)),
+            Comparison::Differs(lower) => lower,
         };
         let sold = match lower > Decimal::ZERO {
             true => self.sold_since_written(level).await?,
@@ -172,7 +170,7 @@ impl StockPusher<'_> {
         let Some(at) = past(level.updated_at, self.context.clock.now()) else { return Ok(None) };
         // No effect marks the time: goods that we dispatched count as possibly left after the row was written, whenever
         // they left.
-        let window = ReadingWindow { effect: 0, mark: 0, from: at, until: at };
+        let window = ReadingWindow::at(0, 0, at);
         let sold = self.tools.dispatches.sold_since(&level.sku, window).await?.map(Dispatched::all_possible);
         let is_nothing = sold.as_ref().is_some_and(Dispatched::is_nothing);
         // A dispatch that the ERP has asked for since takes its goods off. A row that begins anew looks as if it had been
@@ -214,10 +212,10 @@ impl StockPusher<'_> {
         }
         let (key, now) = (key_of_level(level), self.context.clock.monotonic());
         let mut state = self.state();
-        let first = *state.unquantified_since.entry(key.clone()).or_insert(now);
-        let verdict = verdict_of_unknown(now.saturating_sub(first));
+        let doubted_for = state.unquantified.doubted_for(key.clone(), level.revision, now);
+        let verdict = verdict_without_quantity(doubted_for);
         if matches!(verdict, Verdict::Failed(_)) {
-            state.unquantified_since.remove(&key);
+            state.unquantified.end(&key);
         }
         verdict
     }

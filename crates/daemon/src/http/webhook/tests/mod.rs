@@ -6,7 +6,7 @@ mod time_outs;
 use std::{net::SocketAddr, time::Duration};
 
 use espelho_model::clock::SystemClock;
-use espelho_store::{Delivery, NewDelivery};
+use espelho_store::{NewDelivery, StoredDelivery};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -32,7 +32,7 @@ impl World {
         Self { store, clock, _dir: dir }
     }
 
-    pub(super) async fn inbox(&self) -> Vec<Delivery> {
+    pub(super) async fn inbox(&self) -> Vec<StoredDelivery> {
         self.store.inbox().unhandled(&loja(), 0, 10_000).await.unwrap()
     }
 }

@@ -1,17 +1,20 @@
+use std::time::Duration;
+
 use espelho_model::{LocationId, ProductId, Sku};
+use espelho_store::EffectState;
 use serde_json::json;
 
 use super::{
     super::{
         evidence::write,
+        level_history::{
+            of_product, sent_to,
+            tests::{CONFIRMED, REFUTED, moved, set, set_for, whole},
+        },
         tests::{at, effect},
     },
     *,
 };
-
-fn whole(number: i64) -> Decimal {
-    Decimal::from(number)
-}
 
 fn level(desired: i64, mirrored: Option<i64>) -> StockIntent {
     StockIntent {
@@ -31,20 +34,14 @@ fn level(desired: i64, mirrored: Option<i64>) -> StockIntent {
     }
 }
 
-fn set_for(revision: i64, target: i64, state: EffectState) -> Effect {
-    let evidence =
-        json!({"product": "P", "location": "1", "sku": "A", "target": target.to_string(), "wish": revision});
-    effect("stock.set", Some(&evidence.to_string()), state)
-}
-
 /// A level that was set before the goods of these commands were dispatched.
 fn set_ahead_of(commands: &[i64], target: i64, state: EffectState) -> Effect {
     let ahead_of = commands.to_vec();
     let (product, location, sku) = ("P".to_owned(), "1".to_owned(), "A".to_owned());
-    let (revision, desired, mark) = (Some(2), None, None);
-    let target = whole(target);
+    let (revision, desired, target) = (Some(2), None, whole(target));
+    let (journal_end, before) = (None, None);
     let evidence =
-        LevelEvidence { product, location, sku, target, revision, desired, ahead_of, mark, there: None };
+        LevelEvidence { product, location, sku, target, revision, desired, ahead_of, journal_end, before };
     effect("stock.set", Some(&write(&evidence)), state)
 }
 
@@ -63,24 +60,11 @@ fn status(id: i64, status: &str, given: i64, state: PushState) -> OpenCommand {
     }
 }
 
-fn set(target: i64, state: EffectState) -> Effect {
-    set_for(3, target, state)
-}
-
-fn moved(delta: i64, state: EffectState) -> Effect {
-    let evidence =
-        json!({"product": "P", "sku": "A", "location": "1", "delta": delta.to_string(), "before": "9"});
-    effect("stock.adjust", Some(&evidence.to_string()), state)
-}
-
-const CONFIRMED: EffectState = EffectState::Confirmed;
-const REFUTED: EffectState = EffectState::Refuted;
-
 #[test]
 fn a_quantity_is_a_number_of_at_most_six_decimals_that_is_not_negative_and_whole_where_the_unit_is() {
     let checked = |written: &str, unit: Option<&str>| {
         let quantity = written.parse().ok();
-        check(&StockIntent { quantity, base_unit: unit.map(str::to_owned), ..level(0, None) })
+        validate(&StockIntent { quantity, base_unit: unit.map(str::to_owned), ..level(0, None) })
     };
     let rows = [
         ("0", Some("un"), true),
@@ -125,15 +109,19 @@ fn only_a_new_zero_of_a_known_product_that_is_not_zero_yet_empties_a_level() {
 #[test]
 fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
     let trusts = |basis, desired, effects: &[Effect]| {
-        trust(basis, &level(7, Some(7)), whole(desired), effects, TimeDelta::seconds(300), at(60))
+        freshness(basis, &level(7, Some(7)), whole(desired), effects, TimeDelta::seconds(300), at(60))
     };
-    let of_late = Trust::IfReadAfter(at(60 - 300));
+    let of_late = Freshness::FreshIfReadAfter(at(60 - 300));
     assert_eq!(trusts(Basis::Physical, 7, &[]), of_late);
-    assert_eq!(trusts(Basis::Physical, 8, &[]), Trust::No, "the mirror shows something else");
-    assert_eq!(trusts(Basis::Available, 7, &[]), Trust::No, "what is reserved changes with every sale");
-    assert_eq!(trusts(Basis::Physical, 7, &[set(7, CONFIRMED)]), Trust::Yes, "we set it so");
-    assert_eq!(trusts(Basis::Physical, 7, &[moved(2, CONFIRMED), set(5, CONFIRMED)]), Trust::Yes);
-    let after = Trust::IfReadAfter(at(300));
+    assert_eq!(trusts(Basis::Physical, 8, &[]), Freshness::Stale, "the mirror shows something else");
+    assert_eq!(
+        trusts(Basis::Available, 7, &[]),
+        Freshness::Stale,
+        "what is reserved changes with every sale"
+    );
+    assert_eq!(trusts(Basis::Physical, 7, &[set(7, CONFIRMED)]), Freshness::Fresh, "we set it so");
+    assert_eq!(trusts(Basis::Physical, 7, &[moved(2, CONFIRMED), set(5, CONFIRMED)]), Freshness::Fresh);
+    let after = Freshness::FreshIfReadAfter(at(300));
     assert_eq!(trusts(Basis::Physical, 7, &[set(9, CONFIRMED)]), after);
     assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Sent)]), after);
     assert_eq!(trusts(Basis::Physical, 7, &[set(9, EffectState::Doubtful)]), after);
@@ -145,7 +133,7 @@ fn the_mirror_is_trusted_where_nothing_of_ours_lies_after_its_reading() {
 
 #[test]
 fn a_reading_counts_longer_where_deliveries_tell_of_changes_and_a_zero_less_long() {
-    let seconds = |desired, is_told| trusted_for(whole(desired), is_told).num_seconds();
+    let seconds = |desired, are_reported| max_age(whole(desired), are_reported).num_seconds();
     let (day, hour) = (86_400, 3_600);
     assert_eq!(
         [seconds(0, true), seconds(7, true), seconds(7, false), seconds(0, false)],
@@ -175,13 +163,13 @@ fn a_zero_that_the_mirror_showed_wrongly_passes_the_guards_first() {
 #[test]
 fn what_was_set_or_read_long_ago_is_read_again() {
     let trusts = |effects: &[Effect], now| {
-        trust(Basis::Physical, &level(7, Some(7)), whole(7), effects, TimeDelta::seconds(300), at(now))
+        freshness(Basis::Physical, &level(7, Some(7)), whole(7), effects, TimeDelta::seconds(300), at(now))
     };
-    assert_eq!(trusts(&[set(7, CONFIRMED)], 299), Trust::Yes);
-    assert_eq!(trusts(&[set(7, CONFIRMED)], 300), Trust::IfReadAfter(at(0)));
-    assert_eq!(trusts(&[set(9, CONFIRMED)], 3600), Trust::IfReadAfter(at(3300)));
+    assert_eq!(trusts(&[set(7, CONFIRMED)], 299), Freshness::Fresh);
+    assert_eq!(trusts(&[set(7, CONFIRMED)], 300), Freshness::FreshIfReadAfter(at(0)));
+    assert_eq!(trusts(&[set(9, CONFIRMED)], 3600), Freshness::FreshIfReadAfter(at(3300)));
     let set_back = trusts(&[set(7, CONFIRMED)], -7_200);
-    assert_eq!(set_back, Trust::IfReadAfter(at(-7_500)), "the clock was ahead");
+    assert_eq!(set_back, Freshness::FreshIfReadAfter(at(-7_500)), "the clock was ahead");
 }
 
 #[test]
@@ -247,102 +235,6 @@ fn a_level_is_set_only_where_it_differs_and_not_twice_for_one_row() {
     assert_eq!(message.code, "gave_up");
 }
 
-fn checked(basis: Basis, desired: i64, quantity: i64, reserved: i64, effects: &[Effect]) -> Check {
-    let shown = Shown { quantity: whole(quantity), reserved: whole(reserved) };
-    check_sent(basis, whole(desired), shown, &last_set(effects, at(60)).unwrap())
-}
-
-#[test]
-fn a_level_that_is_as_it_was_set_is_done() {
-    let done = Check::Answer(Verdict::Done(None));
-    assert_eq!(checked(Basis::Physical, 7, 7, 0, &[set(7, CONFIRMED)]), done);
-    assert_eq!(checked(Basis::Physical, 7, 7, 7, &[set(7, CONFIRMED)]), done, "all of it is reserved");
-    assert_eq!(checked(Basis::Physical, 7, 5, 0, &[moved(-2, CONFIRMED), set(7, CONFIRMED)]), done);
-    let Check::Answer(Verdict::DoneBut(message)) = checked(Basis::Physical, 7, 7, 8, &[set(7, CONFIRMED)])
-    else {
-        panic!("more is reserved than is there")
-    };
-    assert_eq!(message.code, "oversold");
-}
-
-#[test]
-fn a_level_that_differs_is_compared_with_what_was_dispatched() {
-    assert_eq!(checked(Basis::Physical, 7, 5, 0, &[set(7, CONFIRMED)]), Check::Compare(whole(2)));
-    assert_eq!(checked(Basis::Physical, 7, 9, 0, &[set(7, CONFIRMED)]), Check::Compare(whole(-2)));
-    let shown = Shown { quantity: whole(5), reserved: whole(0) };
-    let last = last_set(&[set(7, CONFIRMED)], at(60)).unwrap();
-    let after =
-        |is_explained, seconds| after_comparing(shown, &last, is_explained, Duration::from_secs(seconds));
-    assert_eq!(after(true, 0), Verdict::Done(None));
-    assert_eq!(after(false, 0), Verdict::RetryAfter(RECHECK_INTERVAL));
-    assert_eq!(after(false, 29), Verdict::RetryAfter(RECHECK_INTERVAL));
-    assert_eq!(after(false, 30), Verdict::Failed(conflict(whole(7), whole(5))));
-    let last = last_set(&[moved(-1, CONFIRMED), set(7, CONFIRMED)], at(60)).unwrap();
-    let given_up = after_comparing(shown, &last, false, EXPLAINED_WITHIN);
-    assert_eq!(given_up, Verdict::Failed(conflict(whole(6), whole(5))), "we took one ourselves");
-}
-
-#[test]
-fn a_level_without_a_quantity_is_evidence_neither_for_nor_against_what_was_set() {
-    let unprovable = doubtful("unprovable");
-    for (seconds, over) in [(0_u32, false), (29, false), (30, true), (3_600, true)] {
-        let verdict = match over {
-            true => Verdict::Failed(unprovable.clone()),
-            false => Verdict::RetryAfter(RECHECK_INTERVAL),
-        };
-        assert_eq!(verdict_of_unknown(Duration::from_secs(seconds.into())), verdict, "{seconds}");
-    }
-}
-
-// withstands: F001
-#[test]
-fn what_was_set_to_cover_reserved_goods_that_have_left_is_set_again() {
-    let covered = [set(9, CONFIRMED)];
-    assert_eq!(checked(Basis::Available, 7, 9, 2, &covered), Check::Answer(Verdict::Done(None)));
-    assert_eq!(
-        checked(Basis::Available, 7, 9, 0, &covered),
-        Check::Answer(Verdict::Requeue),
-        "9 would be on sale"
-    );
-    assert_eq!(checked(Basis::Available, 7, 7, 0, &covered), Check::Compare(whole(2)), "the goods have left");
-    assert_eq!(
-        checked(Basis::Available, 7, 9, 4, &covered),
-        Check::Answer(Verdict::Done(None)),
-        "5 are on sale"
-    );
-    assert_eq!(checked(Basis::Physical, 9, 9, 0, &covered), Check::Answer(Verdict::Done(None)));
-    assert_eq!(
-        checked(Basis::Available, 7, 10, 2, &covered),
-        Check::Compare(whole(-1)),
-        "what is reserved has not changed; somebody added one"
-    );
-    assert_eq!(
-        checked(Basis::Available, 7, 9, 0, &[moved(-1, CONFIRMED), set(9, CONFIRMED)]),
-        Check::Compare(whole(-1)),
-        "we moved stock ourselves since"
-    );
-}
-
-#[test]
-fn what_we_moved_after_a_level_was_set_is_no_conflict_and_what_may_land_late_is_waited_for() {
-    let last = last_set(&[moved(-2, CONFIRMED), set(10, CONFIRMED), moved(7, CONFIRMED)], at(10)).unwrap();
-    assert_eq!((last.target + last.moved, last.may_be_overruled_for), (whole(8), None));
-    let last = last_set(&[moved(-2, REFUTED), set(10, CONFIRMED)], at(10)).unwrap();
-    assert_eq!(last.moved, Decimal::ZERO);
-    let last = last_set(&[set(0, CONFIRMED), set(5, REFUTED)], at(10)).unwrap();
-    assert_eq!(last.may_be_overruled_for, Some(Duration::from_secs(30)));
-    let last = last_set(&[set(5, CONFIRMED), set(5, REFUTED)], at(10)).unwrap();
-    assert_eq!(last.may_be_overruled_for, None, "it would be the same");
-    let refused = Effect { code: Some("VALIDATION_ERROR".to_owned()), ..set(5, REFUTED) };
-    let last = last_set(&[set(0, CONFIRMED), refused], at(10)).unwrap();
-    assert_eq!(last.may_be_overruled_for, None, "it was refused");
-    let last = last_set(&[set(0, CONFIRMED), set(5, REFUTED)], at(40)).unwrap();
-    assert_eq!(last.may_be_overruled_for, None, "it is over");
-    assert_eq!(last_set(&[set(5, REFUTED)], at(10)), None);
-    assert_eq!(last_set(&[set(5, EffectState::Planned)], at(10)), None);
-    assert_eq!(last_set(&[set(5, EffectState::Doubtful)], at(10)).map(|set| set.target), Some(whole(5)));
-}
-
 #[test]
 fn a_level_is_ahead_of_the_open_dispatches_that_it_was_written_with_or_after() {
     let open = [
@@ -387,8 +279,8 @@ fn a_level_is_set_again_after_a_dispatch_only_if_it_was_the_last_one_and_is_stil
     // The mirror's level may be older than the dispatch: the marketplace is read.
     let mirrored = level(7, Some(7));
     assert_eq!(
-        trust(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], TimeDelta::hours(1), at(0)),
-        Trust::No
+        freshness(Basis::Physical, &mirrored, whole(7), &[ahead(CONFIRMED)], TimeDelta::hours(1), at(0)),
+        Freshness::Stale
     );
 }
 
@@ -420,9 +312,9 @@ fn what_was_added_after_a_dispatch_is_not_added_again() {
         (Basis::Available, dispatched(0), Some(4), None, 10, "three are reserved"),
     ] {
         let last = last.and_then(|set| last_set(std::slice::from_ref(set), at(0)));
-        let shown = (there.map(whole), Some(whole(3)));
+        let shown = LevelReading { quantity: there.map(whole), reserved: Some(whole(3)) };
         let level = level(7, None);
-        let target = target_of_reading(basis, &level, whole(7), shown, &dispatches, last.as_ref());
+        let target = target_after_reading(basis, &level, whole(7), shown, &dispatches, last.as_ref());
         assert_eq!(target, whole(expected), "{why}");
     }
 }
@@ -446,14 +338,14 @@ fn only_a_zero_that_the_mirror_does_not_show_goes_without_a_reading() {
             "{basis:?} {desired} {mirrored:?} {dispatches:?}"
         );
     }
-    let on_record = [&Dispatches::default(), &ahead, &again].map(Dispatches::is_on_record);
+    let on_record = [&Dispatches::default(), &ahead, &again].map(Dispatches::needs_evidence);
     assert_eq!(on_record, [false, true, true]);
 }
 
 #[test]
 fn a_level_is_there_and_is_set_once_for_the_journal_where_a_dispatch_is_ahead_of_it() {
-    let next = |effects: &[Effect], is_on_record| {
-        decide(&level(7, Some(7)), Some(whole(7)), whole(7), effects, is_on_record, at(10))
+    let next = |effects: &[Effect], needs_evidence| {
+        decide(&level(7, Some(7)), Some(whole(7)), whole(7), effects, needs_evidence, at(10))
     };
     assert_eq!(next(&[], false), Action::Answer(Verdict::Done(None)));
     assert_eq!(next(&[], true), Action::Set(whole(7)));
@@ -480,36 +372,18 @@ fn only_a_later_row_of_the_same_level_went_ahead_of_a_dispatch() {
         revision,
         desired,
         ahead_of: vec![4],
-        mark: Some(9),
-        there: None,
+        journal_end: Some(9),
+        before: None,
     };
     let effects = [effect("stock.set", Some(&write(&evidence)), CONFIRMED)];
     assert_eq!(went_ahead_of(&level(7, None), &effects), [4]);
     assert_eq!(went_ahead_of(&level(5, None), &effects), [0; 0]);
-    assert_eq!(last_set(&effects, at(0)).map(|set| (set.target, set.mark)), Some((whole(5), 9)));
+    assert_eq!(last_set(&effects, at(0)).map(|set| (set.target, set.journal_end)), Some((whole(5), 9)));
 }
 
 #[test]
 fn a_basis_is_the_word_of_the_configuration() {
     assert_eq!((Basis::Physical.as_str(), Basis::Available.as_str()), ("physical", "available"));
-}
-
-#[test]
-fn a_sent_level_is_shown_by_the_product_that_it_went_to_while_that_has_the_sku() {
-    for (sent_to, of_sku, expected) in [
-        (Some("P"), &["P"][..], Some("P")),
-        (Some("P"), &["O", "P"], Some("P")),
-        (Some("P"), &["O"], None),
-        (Some("P"), &["O", "Q"], None),
-        (Some("P"), &[], None),
-        (None, &["O"], Some("O")),
-        (None, &["O", "Q"], None),
-        (None, &[], None),
-    ] {
-        let of_sku: Vec<ProductId> = of_sku.iter().copied().map(ProductId::new).collect();
-        let found = shown_by(sent_to.map(ProductId::new), &of_sku);
-        assert_eq!(found, expected.map(ProductId::new), "{sent_to:?} {of_sku:?}");
-    }
 }
 
 #[test]

@@ -14,9 +14,9 @@ impl Changes<'_> {
     /// # Errors
     /// When PostgreSQL does not answer.
     pub async fn watch_changes(self) -> Result<ChangeWatch, Error> {
-        let Database::Postgres(line) = self.database else { return Ok(ChangeWatch(None)) };
+        let Database::Postgres(pool) = self.database else { return Ok(ChangeWatch(None)) };
         let failed = |source| Error::Statement { operation: "listen to the change feed", source };
-        let mut listener = PgListener::connect_with(line.pool()).await.map_err(failed)?;
+        let mut listener = PgListener::connect_with(pool.pool()).await.map_err(failed)?;
         listener.listen(CHANNEL).await.map_err(failed)?;
         Ok(ChangeWatch(Some(listener)))
     }

@@ -8,18 +8,19 @@ use crate::{
     pull::{Fetched, Pull, RowWrite},
 };
 
-/// Writes a row that was read, if it differs from the mirror; returns what happened to it. The last argument has the
-/// fingerprint of its listing row, if a listing showed it, and what replaces it if none did.
-pub(crate) async fn put<P: Pull>(
+/// Writes a row that was read, if it differs from the mirror; returns what happened to it. `listed` is the fingerprint of its
+/// listing row, if a listing showed it; `unlisted` replaces it where none did ([`plan_row`]).
+pub(crate) async fn write_if_changed<P: Pull>(
     tx: &mut LeaseTx<'_>,
     key: &str,
     known: Option<Known>,
     fetched: Fetched<P::Detail>,
-    (listing_hash, unlisted): (Option<ContentHash>, Option<ContentHash>),
+    listed: Option<ContentHash>,
+    unlisted: Option<ContentHash>,
 ) -> Result<Option<Op>, StoreError> {
     tx.failures().clear_failures(P::RESOURCE, vec![key.to_owned()]).await?;
     tx.staleness().forget_missing(P::RESOURCE, vec![key.to_owned()]).await?;
-    match plan_row(known, fetched.content_hash, listing_hash, unlisted) {
+    match plan_row(known, fetched.content_hash, listed, unlisted) {
         RowPlan::Keep => Ok(None),
         RowPlan::Relist(hash) => tx.mirror().relist(P::RESOURCE, key, hash).await.map(|()| None),
         RowPlan::Write { op, listing_hash } => {

@@ -1,20 +1,21 @@
-//! Which failures end the reading of a resource: those that every row would meet, and those of many rows in a row.
+//! Decides which failures abort the reading of a resource: those that every row would meet, and many in a row that may concern
+//! all rows. Pure.
 
 use espelho_api_client::{Class, Error as ApiError};
 
-/// Consecutive failures that may concern all rows, before the rest of a page is left for another run.
-pub(super) const HOPELESS: usize = 20;
-/// How many times [`HOPELESS`] consecutive failures end the pass itself.
-pub(super) const HOPELESS_PAGES: usize = 3;
+/// After so many consecutive failures that may concern all rows, the rest of a page is left for another run.
+pub(super) const FAILURES_TO_ABORT_PAGE: usize = 20;
+/// After so many of them the pass itself is aborted.
+pub(super) const FAILURES_TO_ABORT_PASS: usize = 3 * FAILURES_TO_ABORT_PAGE;
 
-/// Whether an error may concern one row or all: the marketplace is down, a proxy answers, or a scope is missing.
+/// Says whether an error may concern one row or all: the marketplace is down, a proxy answers, or a scope is missing.
 pub(super) fn may_concern_all(error: &ApiError) -> bool {
     error.is_foreign_denial()
         || matches!(error.class(), Class::Transient { .. })
         || matches!(error, ApiError::Refused { status: 403, .. })
 }
 
-/// Whether an error would concern every row alike.
+/// Says whether an error would concern every row alike.
 pub(super) fn concerns_all(error: &ApiError) -> bool {
     error.is_authentication()
         || error.is_not_ours()

@@ -1,8 +1,8 @@
-//! The line in which callers wait for a connection.
+//! A pool of connections with a queue before it.
 //!
 //! Within sqlx, each future that waits for a connection has room for a whole connect: 14.5 kB. When thousands of stores
-//! start together, nearly all of them wait. Here a caller waits its turn with a few hundred bytes, and only as many
-//! enter the pool as it has connections.
+//! start together, nearly all of them wait. Here a caller waits for a permit with a few hundred bytes, and only
+//! as many enter the pool as it has connections.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -11,77 +11,77 @@ use sqlx::{Pool, Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 /// The right to be within the pool, until it is dropped.
-type Turn = OwnedSemaphorePermit;
+type Permit = OwnedSemaphorePermit;
 
-/// A pool of connections and the line before it.
+/// A pool of connections and the queue before it.
 #[derive(Debug)]
-pub(crate) struct Line<D: sqlx::Database> {
+pub(crate) struct QueuedPool<D: sqlx::Database> {
     pool: Pool<D>,
     /// As many as the pool may have connections.
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// An open transaction and its turn.
-pub(crate) struct Held<D: sqlx::Database> {
+/// An open transaction and its permit.
+pub(crate) struct PooledTransaction<D: sqlx::Database> {
     transaction: Transaction<'static, D>,
     /// Ends after the transaction: fields are dropped in their order.
-    _turn: Turn,
+    _permit: Permit,
 }
 
-impl<D: sqlx::Database> Clone for Line<D> {
+impl<D: sqlx::Database> Clone for QueuedPool<D> {
     fn clone(&self) -> Self {
-        Self { pool: self.pool.clone(), turns: Arc::clone(&self.turns) }
+        Self { pool: self.pool.clone(), permits: Arc::clone(&self.permits) }
     }
 }
 
-impl<D: sqlx::Database> Line<D> {
+impl<D: sqlx::Database> QueuedPool<D> {
     pub(crate) fn new(pool: Pool<D>) -> Self {
-        let turns = Semaphore::new(pool.options().get_max_connections() as usize);
-        Self { pool, turns: Arc::new(turns) }
+        let permits = Semaphore::new(pool.options().get_max_connections() as usize);
+        Self { pool, permits: Arc::new(permits) }
     }
 
-    /// The pool itself, for what rarely runs. Its users take no turn, and wait within it.
+    /// The pool itself, for what rarely runs. Its users take no permit, and wait within it.
     pub(crate) fn pool(&self) -> &Pool<D> {
         &self.pool
     }
 
-    /// Closes the pool; whoever waits in line is sent away.
+    /// Closes the pool and the queue: callers that wait get an error.
     pub(crate) async fn close(&self) {
-        self.turns.close();
+        self.permits.close();
         self.pool.close().await;
     }
 
-    /// Begins a transaction with this statement when it is the caller's turn.
-    pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<Held<D>> {
-        let (transaction, turn) = self.in_turn(|pool| pool.begin_with(statement)).await?;
-        Ok(Held { transaction, _turn: turn })
+    /// Begins a transaction with this statement once the caller has a permit.
+    pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<PooledTransaction<D>> {
+        let (transaction, permit) = self.with_permit(|pool| pool.begin_with(statement)).await?;
+        Ok(PooledTransaction { transaction, _permit: permit })
     }
 
-    /// Does this work on the pool when it is the caller's turn. Returns the turn with the result.
-    pub(super) async fn in_turn<'l, T, W>(
+    /// Does this work on the pool once the caller has a permit. Returns the permit with the result.
+    pub(super) async fn with_permit<'l, T, W>(
         &'l self,
         work: impl FnOnce(&'l Pool<D>) -> W,
-    ) -> sqlx::Result<(T, Turn)>
+    ) -> sqlx::Result<(T, Permit)>
     where
         W: Future<Output = sqlx::Result<T>>,
     {
-        let turn = self.turn().await?;
+        let permit = self.permit().await?;
         let done = boxed(work, &self.pool).await?;
-        Ok((done, turn))
+        Ok((done, permit))
     }
 
     /// Waits in order of arrival, for as long as the pool lets a caller wait. Within the pool its own time-out begins
     /// anew: what is left to wait for there is a connection that is just being returned or opened.
-    async fn turn(&self) -> sqlx::Result<Turn> {
-        match Arc::clone(&self.turns).try_acquire_owned() {
-            Ok(turn) => return Ok(turn),
+    async fn permit(&self) -> sqlx::Result<Permit> {
+        match Arc::clone(&self.permits).try_acquire_owned() {
+            Ok(permit) => return Ok(permit),
             Err(TryAcquireError::Closed) => return Err(sqlx::Error::PoolClosed),
             Err(TryAcquireError::NoPermits) => (),
         }
         let _waiting = watch::idle();
         let longest = self.pool.options().get_acquire_timeout();
-        match tokio::time::timeout(longest, Arc::clone(&self.turns).acquire_owned()).await {
-            Ok(turn) => turn.map_err(|_| sqlx::Error::PoolClosed),
+        match tokio::time::timeout(longest, Arc::clone(&self.permits).acquire_owned()).await {
+            Ok(permit) => permit.map_err(|_| sqlx::Error::PoolClosed),
             Err(_) => Err(sqlx::Error::PoolTimedOut),
         }
     }
@@ -92,13 +92,13 @@ fn boxed<'p, D: sqlx::Database, W>(work: impl FnOnce(&'p Pool<D>) -> W, pool: &'
     Box::pin(work(pool))
 }
 
-impl<D: sqlx::Database> Held<D> {
+impl<D: sqlx::Database> PooledTransaction<D> {
     pub(super) fn connection(&mut self) -> &mut D::Connection {
         &mut self.transaction
     }
 
     pub(super) async fn commit(self) -> sqlx::Result<()> {
-        let Self { transaction, _turn } = self;
+        let Self { transaction, _permit } = self;
         transaction.commit().await
     }
 }
@@ -113,10 +113,10 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(600);
 
-    /// The line of a pool with one connection, which is not opened yet.
-    fn line(longest: Duration) -> Line<Sqlite> {
+    /// A pool with one connection, which is not opened yet.
+    fn pool(longest: Duration) -> QueuedPool<Sqlite> {
         let options = SqlitePoolOptions::new().max_connections(1).acquire_timeout(longest);
-        Line::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()))
+        QueuedPool::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()))
     }
 
     /// Polls a future once.
@@ -130,26 +130,26 @@ mod tests {
 
     #[tokio::test]
     async fn a_transaction_begins_when_the_one_before_it_has_ended_however_it_ends() {
-        let line = line(LONG);
-        let first = line.begin("BEGIN IMMEDIATE").await.unwrap();
-        let mut second = pin!(line.begin("BEGIN IMMEDIATE"));
+        let pool = pool(LONG);
+        let first = pool.begin("BEGIN IMMEDIATE").await.unwrap();
+        let mut second = pin!(pool.begin("BEGIN IMMEDIATE"));
         assert!(once(second.as_mut()).await.is_none());
         first.commit().await.unwrap();
         let second = second.await.unwrap();
-        let mut third = pin!(line.in_turn(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
+        let mut third = pin!(pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
         assert!(once(third.as_mut()).await.is_none());
         drop(second);
-        let (rows, turn) = third.await.unwrap();
-        assert_eq!((rows.len(), line.turns.available_permits()), (1, 0));
-        drop(turn);
-        assert_eq!(line.turns.available_permits(), 1);
+        let (rows, permit) = third.await.unwrap();
+        assert_eq!((rows.len(), pool.permits.available_permits()), (1, 0));
+        drop(permit);
+        assert_eq!(pool.permits.available_permits(), 1);
     }
 
     #[tokio::test]
     async fn whoever_comes_first_is_the_first_within_the_pool() {
-        let line = line(LONG);
-        let held = line.turn().await.unwrap();
-        let (mut first, mut second) = (pin!(line.turn()), pin!(line.turn()));
+        let pool = pool(LONG);
+        let held = pool.permit().await.unwrap();
+        let (mut first, mut second) = (pin!(pool.permit()), pin!(pool.permit()));
         assert!(once(first.as_mut()).await.is_none() && once(second.as_mut()).await.is_none());
         drop(held);
         assert!(once(second.as_mut()).await.is_none(), "the first has waited longer");
@@ -158,29 +158,29 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_for_too_long_hears_what_the_pool_itself_would_say() {
-        let line = line(Duration::from_millis(10));
-        let _held = line.turn().await.unwrap();
-        let late = line.in_turn(|pool| sqlx::query("SELECT 1").fetch_all(pool)).await;
+        let pool = pool(Duration::from_millis(10));
+        let _held = pool.permit().await.unwrap();
+        let late = pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)).await;
         assert!(matches!(late, Err(sqlx::Error::PoolTimedOut)));
     }
 
     #[tokio::test]
     async fn nobody_waits_before_a_closed_pool() {
-        let line = line(LONG);
-        let _held = line.turn().await.unwrap();
-        let mut waiting = pin!(line.turn());
+        let pool = pool(LONG);
+        let _held = pool.permit().await.unwrap();
+        let mut waiting = pin!(pool.permit());
         assert!(once(waiting.as_mut()).await.is_none());
-        line.close().await;
+        pool.close().await;
         assert!(matches!(waiting.await, Err(sqlx::Error::PoolClosed)));
-        assert!(matches!(line.begin("BEGIN IMMEDIATE").await, Err(sqlx::Error::PoolClosed)));
+        assert!(matches!(pool.begin("BEGIN IMMEDIATE").await, Err(sqlx::Error::PoolClosed)));
     }
 
     /// Thousands of stores wait here together.
     #[tokio::test]
     async fn waiting_takes_less_than_a_kib() {
-        let line = line(LONG);
-        let begin = size_of_val(&line.begin("BEGIN IMMEDIATE"));
-        let read = size_of_val(&line.in_turn(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
+        let pool = pool(LONG);
+        let begin = size_of_val(&pool.begin("BEGIN IMMEDIATE"));
+        let read = size_of_val(&pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
         assert!(begin < 1_024 && read < 1_024, "{begin} and {read} bytes");
     }
 }

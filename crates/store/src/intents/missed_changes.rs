@@ -19,7 +19,7 @@ impl Intents<'_> {
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer, or the ERP
     /// has one of the rows locked.
-    pub async fn open_unnoticed(self, lease: &Lease) -> Result<u64, Error> {
+    pub async fn reopen_missed_changes(self, lease: &Lease) -> Result<u64, Error> {
         let mut opened = 0;
         for sql in [STOCK, PRICES] {
             let mut page = begin_answer(self.database, self.clock, lease).await?;

@@ -1,4 +1,4 @@
-//! Ends a pass: handles the rows that it no longer found.
+//! Ends a pass: finds the mirrored rows that its listing missed, and marks those as gone that the marketplace denies.
 
 use espelho_model::{ContentHash, StoreKey, sync::Resource, text, text::words};
 use espelho_store::Failure;

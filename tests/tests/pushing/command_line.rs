@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::erp::{Erp, Goods};
 
 on_both_databases![
-    a_wish_that_is_waited_for_says_what_became_of_it,
+    an_intent_that_is_waited_for_says_what_became_of_it,
     what_the_tables_would_refuse_is_refused_first_and_not_written,
-    a_wish_beside_a_stopped_service_says_so_at_once,
+    an_intent_beside_a_stopped_service_says_so_at_once,
     an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain,
     what_was_ignored_is_brought_back,
     errors_are_grouped_by_cause_and_name_what_they_concern,
@@ -24,7 +24,7 @@ async fn place_of(erp: &Erp, goods: &Goods) -> String {
     erp.ask(&sql).await.remove(0)
 }
 
-async fn a_wish_that_is_waited_for_says_what_became_of_it(kind: Kind) {
+async fn an_intent_that_is_waited_for_says_what_became_of_it(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     let Goods { sku, quantity, .. } = &goods[0];
@@ -86,7 +86,7 @@ async fn what_the_tables_would_refuse_is_refused_first_and_not_written(kind: Kin
     erp.stop().await;
 }
 
-async fn a_wish_beside_a_stopped_service_says_so_at_once(kind: Kind) {
+async fn an_intent_beside_a_stopped_service_says_so_at_once(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     erp.stop().await;

@@ -35,7 +35,7 @@ pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id
 
 /// A listing that could join a campaign.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joinable {
+pub struct CampaignCandidate {
     /// The campaign's id.
     pub campaign: String,
     /// The listing's `item_id`.
@@ -53,11 +53,11 @@ impl Commands<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn joinable_listings(self, store: &StoreKey) -> Result<Vec<Joinable>, Error> {
+    pub async fn joinable_listings(self, store: &StoreKey) -> Result<Vec<CampaignCandidate>, Error> {
         let values: Vec<Value> = vec![store.as_str().into(), self.clock.now().into()];
         let rows = self.database.fetch("read joinable listings", JOINABLE, values).await?;
         let joinable = |row: &Row| {
-            Ok(Joinable {
+            Ok(CampaignCandidate {
                 campaign: row.text("campaign_id")?,
                 item: row.text("item_id")?,
                 price: row.optional_decimal("price")?,
