@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{ContentHash, containment, fault};
 use serde_json::value::RawValue;
 
@@ -45,6 +46,14 @@ pub struct ListedRow {
     pub text: String,
     /// True if the row has a status.
     pub has_status: bool,
+}
+
+impl ListedRow {
+    /// Returns when the row says that the resource last changed. `naive_offset` is the offset of a time that carries none.
+    pub fn updated_at(&self, naive_offset: FixedOffset) -> Option<DateTime<Utc>> {
+        let row = serde_json::from_str(&self.text).ok()?;
+        FieldReader::new(naive_offset).time("updated_at", member(row, "updated_at"))
+    }
 }
 
 /// Pagination, as far as the server states it.
@@ -186,7 +195,7 @@ impl<'a> Level<'a> {
 
     fn page_meta(&self) -> PageMeta {
         let inner = self.get("pagination").and_then(Level::of).map(|level| level.page_meta());
-        let mut reader = FieldReader::new(chrono::FixedOffset::east_opt(0).expect("zero is an offset"));
+        let mut reader = FieldReader::new(FixedOffset::east_opt(0).expect("zero is an offset"));
         let has_next = reader.boolean("meta", self.get("has_next_page"));
         let records = self.get("records").and_then(|records| member(records, "records"));
         let mut first = |fields: &[Field<'_>]| {
@@ -299,6 +308,23 @@ mod tests {
             let body = format!(r#"{{"data":[{{"id":"a"{status}}}]}}"#);
             let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
             assert_eq!(page.rows[0].has_status, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_row_says_when_the_resource_last_changed() {
+        let west = FixedOffset::west_opt(3 * 3_600).unwrap();
+        for (updated_at, expected) in [
+            (r#","updated_at":"2026-11-20T12:00:00Z""#, Some("2026-11-20T12:00:00Z")),
+            (r#","updated_at":"2026-11-20 12:00:00""#, Some("2026-11-20T15:00:00Z")),
+            (r#","updated_at":null"#, None),
+            (r#","updated_at":"soon""#, None),
+            ("", None),
+        ] {
+            let body = format!(r#"{{"data":[{{"id":"a"{updated_at}}}]}}"#);
+            let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
+            let expected = expected.map(|at| at.parse::<DateTime<Utc>>().unwrap());
+            assert_eq!(page.rows[0].updated_at(west), expected, "{body}");
         }
     }
 

@@ -20,8 +20,9 @@ use super::{
 use crate::{
     Input, StoreContext, order_trace,
     plan::refresh::{
-        goes_back, is_known, is_settled, is_shown, may_need_tracking, order_events, product_events,
-        products_of, proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
+        goes_back, is_behind_listing, is_known, is_settled, is_shown, may_need_tracking, order_events,
+        product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
+        subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
@@ -176,7 +177,9 @@ impl<'c> EntityReader<'c> {
         let subresources = self.read_subresources(&client, number, entity, request).await?;
         let missed_events = self.events_of(number, request, &subresources).await?;
         let (sold, status) = products_and_status(detail);
-        let is_settled = order.is_some() && is_settled(changed_at, self.context.clock.now());
+        let now = self.context.clock.now();
+        let is_behind = is_behind_listing(request.listed_at, changed_at, now);
+        let is_settled = order.is_some() && !is_behind && is_settled(changed_at, now);
         let read = OrderRead { known, order, is_settled, subresources };
         let Written::Row(op) = self.rows.write_order(number, request, read).await? else {
             return Err(Cause::Overtaken);

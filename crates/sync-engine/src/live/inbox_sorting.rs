@@ -57,7 +57,7 @@ impl Sorted {
         match route(delivery) {
             Routing::Read(entity, request) => {
                 let reported_at = delivery.timestamp.or(Some(stored.received_at));
-                self.reads.push((entity, RefreshRequest { ids: vec![stored.id], reported_at, ..request }));
+                self.reads.push((entity, RefreshRequest { ids: vec![stored.id], reported_at, ..*request }));
             }
             Routing::EventOnlyData => match delivery.event_only_data(stored.received_at) {
                 Some(data) => {

@@ -15,7 +15,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// A refresh of an entity.
-    Read(Entity, RefreshRequest),
+    Read(Entity, Box<RefreshRequest>),
     /// Its data must be kept: the API document shows no route that returns it.
     EventOnlyData,
     /// Nothing: it is the test of the webhook.
@@ -37,7 +37,7 @@ pub fn route(delivery: &Delivery) -> Routing {
             Some(id) => {
                 let expected_values = ExpectedValues::of(delivery);
                 let request = RefreshRequest { expected_values, ..hinted(BTreeSet::new()) };
-                Routing::Read(Entity::Product(ProductId::new(id)), request)
+                Routing::Read(Entity::Product(ProductId::new(id)), Box::new(request))
             }
             None => Routing::Unaddressed,
         },
@@ -55,7 +55,7 @@ fn route_to_order(delivery: &Delivery) -> Routing {
         _ => BTreeSet::from([Subresource::Order]),
     };
     let expected = delivery.order_status().map(|status| Expected { status, at: delivery.timestamp });
-    Routing::Read(Entity::Order(number), RefreshRequest { expected, ..hinted(subresources) })
+    Routing::Read(Entity::Order(number), Box::new(RefreshRequest { expected, ..hinted(subresources) }))
 }
 
 fn hinted(subresources: BTreeSet<Subresource>) -> RefreshRequest {

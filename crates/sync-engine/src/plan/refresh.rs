@@ -11,6 +11,9 @@ use crate::plan::refresh_request::{RefreshRequest, Urgency};
 
 /// Tolerance for clocks that differ.
 const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
+/// Copies of the marketplace's data may be behind for less than this. An order whose detail is still older than its listing
+/// row by then always has two times.
+const COPIES_LAG: TimeDelta = TimeDelta::minutes(10);
 /// A sub-resource that was last read longer ago than this may have changed without a change of the order. If it was
 /// read later, a delivery may still be under way.
 const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -23,7 +26,13 @@ pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
         return vec![request.clone()];
     }
     let first = RefreshRequest { subresources: BTreeSet::from([Subresource::Order]), ..request.clone() };
-    let rest = RefreshRequest { subresources: rest, expected: None, listing_hash: None, ..request.clone() };
+    let rest = RefreshRequest {
+        subresources: rest,
+        expected: None,
+        listing_hash: None,
+        listed_at: None,
+        ..request.clone()
+    };
     vec![first, rest]
 }
 
@@ -39,14 +48,26 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
 }
 
 /// True if an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
-/// behind has answered. Where a listing shows the older state too, that is the order's state.
+/// behind has answered. Where a listing shows the older state too, that is the order's state; a listing row that is as new as
+/// the mirrored one shows no older state.
 pub fn goes_back(
     request: &RefreshRequest,
     mirrored: Option<DateTime<Utc>>,
     read: Option<DateTime<Utc>>,
 ) -> bool {
     let is_listed = request.listing_hash.is_some() || request.urgency != Urgency::Hinted;
-    !is_listed && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
+    let is_listed_older = is_listed && (request.listed_at.is_none() || request.listed_at < mirrored);
+    !is_listed_older && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
+}
+
+/// True if an order's detail is older than the listing row that led to it: a copy of the marketplace's data that lags behind
+/// has answered, and the row does not count as read.
+pub fn is_behind_listing(
+    listed: Option<DateTime<Utc>>,
+    read: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> bool {
+    listed.zip(read).is_some_and(|(listed, read)| read < listed && now - listed < COPIES_LAG)
 }
 
 /// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second

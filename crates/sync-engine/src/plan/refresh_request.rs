@@ -112,6 +112,8 @@ pub struct RefreshRequest {
     pub expected_values: ExpectedValues,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
+    /// When the order last changed by that row.
+    pub listed_at: Option<DateTime<Utc>>,
     /// True if that row has a status.
     pub has_listed_status: bool,
     /// True for an order whose denial is on record, because a listing has shown it: another denial is recorded too.
@@ -158,7 +160,9 @@ impl RefreshRequest {
             (one, other) => one.or(other),
         };
         self.expected_values = self.expected_values.and(other.expected_values);
-        self.listing_hash = other.listing_hash.or(self.listing_hash);
+        if other.listing_hash.is_some() {
+            (self.listing_hash, self.listed_at) = (other.listing_hash, other.listed_at);
+        }
         self.has_listed_status |= other.has_listed_status;
         self.was_denied |= other.was_denied;
         self.is_unknown |= other.is_unknown;

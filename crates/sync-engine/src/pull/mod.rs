@@ -18,6 +18,7 @@ mod write;
 
 use std::{collections::HashSet, future::Future};
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, LeaseTx, Op};
@@ -56,6 +57,12 @@ pub trait Pull: Send + Sync {
 
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
+
+    /// Returns when a detail says that the resource last changed; `None` where it does not.
+    fn changed_at(detail: &Self::Detail) -> Option<DateTime<Utc>> {
+        let _ = detail;
+        None
+    }
 
     /// Returns why a detail is not believed beside what the mirror and its listing row say, if so.
     /// `is_listed_with_status` means that the listing row has a status.

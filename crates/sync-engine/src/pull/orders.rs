@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chrono::{Days, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
     error::Refusal,
@@ -105,6 +105,10 @@ impl Pull for OrdersPull {
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
+    }
+
+    fn changed_at(order: &Order) -> Option<DateTime<Utc>> {
+        order.updated_at
     }
 
     async fn doubt(

@@ -7,6 +7,7 @@ use std::{
 
 use espelho_api_client::{Error as ApiError, HeldAnswers};
 use espelho_model::{
+    ContentHash,
     containment::contained,
     sync::{Counts, Resource},
     text,
@@ -21,6 +22,7 @@ use super::{
 use crate::{
     Error, Input, StoreContext,
     memory_budget::Permit,
+    plan::refresh::is_behind_listing,
     quarantine::Poison,
     report::{failure, with_causes},
 };
@@ -98,7 +100,7 @@ impl<'c> Writer<'c> {
         if ended.is_some() {
             details.unasked.clear();
         }
-        let sorted = self.sort(P::RESOURCE, details, &page.known);
+        let sorted = self.sort::<P>(details, &page.known);
         let written = self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await;
         match (written, ended) {
             (Err(error), None) if error.concerns_a_row() => {
@@ -117,7 +119,7 @@ impl<'c> Writer<'c> {
         page: &Page,
         details: Details<P::Detail>,
     ) -> Result<(), Error> {
-        let sorted = self.sort(P::RESOURCE, details, &page.known);
+        let sorted = self.sort::<P>(details, &page.known);
         self.write_sorted::<P>(page, sorted, true, true).await.map_err(Error::from)
     }
 
@@ -129,7 +131,7 @@ impl<'c> Writer<'c> {
     ) {
         let asked = std::mem::take(&mut details.asked);
         let keys: Vec<String> = asked.iter().map(|asked| asked.row.key.clone()).collect();
-        let sorted = self.sort(P::RESOURCE, Details { asked, ..Details::default() }, known);
+        let sorted = self.sort::<P>(Details { asked, ..Details::default() }, known);
         match self.write_rows_of::<P>(known, sorted, true, None).await {
             Ok(counts) => {
                 details.pieces.add(counts);
@@ -139,13 +141,13 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn sort<T>(
+    fn sort<P: Pull>(
         &mut self,
-        resource: Resource,
-        details: Details<T>,
+        details: Details<P::Detail>,
         known: &HashMap<String, Known>,
-    ) -> Sorted<T> {
+    ) -> Sorted<P::Detail> {
         let mut sorted = Sorted::default();
+        let (now, naive_offset) = (self.context.clock.now(), self.context.client.naive_offset());
         let locale = self.context.locale;
         sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
@@ -156,7 +158,7 @@ impl<'c> Writer<'c> {
                     continue;
                 }
                 Err(Unread::SetAside(poison)) => {
-                    let (input, store) = (Input::of_resource(resource), self.context.key.as_str());
+                    let (input, store) = (Input::of_resource(P::RESOURCE), self.context.key.as_str());
                     sorted.failures.push(poison.failure(input, &row.key, store, locale));
                     continue;
                 }
@@ -169,10 +171,13 @@ impl<'c> Writer<'c> {
             let known = known.get(&row.key);
             let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
             let rows = if is_same { &mut sorted.unchanged } else { &mut sorted.writes };
+            // The next listing has such a row read again.
+            let is_behind =
+                is_behind_listing(row.updated_at(naive_offset), P::changed_at(&fetched.detail), now);
             rows.push(RowWrite {
                 key: row.key,
                 detail: fetched.detail,
-                listing_hash: row.hash,
+                listing_hash: if is_behind { ContentHash::from_i64(0) } else { row.hash },
                 content_hash: fetched.content_hash,
                 op: if known.is_some() { Op::Update } else { Op::Insert },
             });

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use espelho_sync_engine::plan::schedule::Sweep;
+use serde_json::{Value, json};
 
-use crate::support::{Goods, Kind, Rig, cut_after, cut_before};
+use crate::support::{Goods, Kind, Rig, cut_after, cut_before, live::only};
 
+/// How often a sweep of a test runs.
+const OFTEN: Duration = Duration::from_secs(60);
+const ORDER: &str = "GET /api/v1/sellers/orders/{id}";
 const PRODUCT: &str = "GET /api/products/{id}";
 const POST_STOCK: &str = "POST /api/products/{id}/stock";
 
@@ -98,5 +102,29 @@ async fn a_price_is_set_back_although_a_reading_does_not_show_that_it_was_change
     rig.control().faults().clear();
     let there = rig.truth.data(&format!("/api/products/{id}")).await;
     assert_eq!(there["prices"][0]["value"].as_f64(), Some(price), "{there}");
+    rig.stop().await;
+}
+
+// withstands: F032
+#[tokio::test]
+async fn an_order_whose_detail_is_behind_its_listing_row_is_read_again_until_it_shows_the_row() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    rig.stop().await;
+    let sku = rig.goods().await[0].sku.clone();
+    let order = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[Sweep::NewOrders, Sweep::OpenOrders], OFTEN), false).await;
+    let received = format!("SELECT raw AS c FROM orders WHERE order_number = '{order}'");
+    rig.shown(&received, |rows| !rows.is_empty()).await;
+    rig.pass(OFTEN * 3).await;
+    let before: Value = serde_json::from_str(&rig.ask(&received).await[0]).unwrap();
+    for field in ["status", "updated_at"] {
+        rig.lie(ORDER, &format!("/data/{field}"), Some(before[field].clone()), &order);
+    }
+    assert!(rig.control().orders().set_status(&rig.key(), &order, "preparing"));
+    rig.pass(OFTEN * 2).await;
+    let status = format!("SELECT status FROM orders WHERE order_number = '{order}'");
+    assert_eq!(rig.ask(&status).await, [before["status"].as_str().unwrap()], "the copy lags behind");
+    rig.control().faults().clear();
+    rig.shown(&status, |rows| rows == ["preparing"]).await;
     rig.stop().await;
 }

@@ -63,8 +63,9 @@ impl<'c> ChangedRows<'c> {
         let found = news.iter().chain(&denied).map(|row| (row.key.clone(), row.hash)).collect();
         let request = |urgency, row: ListedRow| {
             let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
+            let listed_at = row.updated_at(self.context.client.naive_offset());
             let (entity, request) = request_of(resource, urgency, row);
-            (entity, RefreshRequest { is_unknown, ..request })
+            (entity, RefreshRequest { is_unknown, listed_at, ..request })
         };
         let news = news.into_iter().map(|row| request(Urgency::Found, row));
         let again = denied.into_iter().chain(unbelieved).map(|row| request(Urgency::Swept, row));

@@ -54,6 +54,7 @@ fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
     let hinted = RefreshRequest::hinted([ORDER]);
     let listed = RefreshRequest { listing_hash: Some(hash(1)), ..hinted.clone() };
     let swept = RefreshRequest::swept(set(&[ORDER]));
+    let listed_at = |second| RefreshRequest { listed_at: Some(at(second)), ..listed.clone() };
     for (request, mirrored, read, expected) in [
         (&hinted, Some(5), Some(4), true),
         (&hinted, Some(5), Some(5), false),
@@ -62,6 +63,11 @@ fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
         (&hinted, Some(5), None, false),
         (&listed, Some(5), Some(4), false),
         (&swept, Some(5), Some(4), false),
+        // The row is as new as the mirror: the detail is from a copy that lags behind.
+        (&listed_at(5), Some(5), Some(4), true),
+        (&listed_at(6), Some(5), Some(4), true),
+        (&listed_at(4), Some(5), Some(4), false),
+        (&listed_at(6), Some(5), Some(5), false),
     ] {
         let is_stale = goes_back(request, mirrored.map(at), read.map(at));
         assert_eq!(is_stale, expected, "{request:?} {mirrored:?} {read:?}");
@@ -78,6 +84,26 @@ fn an_order_that_is_not_mirrored_is_read_with_its_subresources() {
             expected,
             "{asked:?} {is_mirrored}"
         );
+    }
+}
+
+// withstands: F032
+#[test]
+fn an_order_that_is_older_than_its_listing_row_is_read_again_for_ten_minutes() {
+    for (listed, read, now, expected) in [
+        (Some(100), Some(40), 101, true),
+        (Some(100), Some(99), 101, true),
+        (Some(100), Some(100), 101, false),
+        (Some(100), Some(130), 131, false),
+        (Some(100), Some(40), 699, true),
+        (Some(100), Some(40), 700, false),
+        // Our clock is behind.
+        (Some(100), Some(40), 50, true),
+        (None, Some(40), 101, false),
+        (Some(100), None, 101, false),
+    ] {
+        let is_behind = is_behind_listing(listed.map(at), read.map(at), at(now));
+        assert_eq!(is_behind, expected, "{listed:?} {read:?} {now}");
     }
 }
 
