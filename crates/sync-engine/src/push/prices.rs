@@ -28,7 +28,10 @@ use crate::{
                 PriceChange, RefusedStep, held_by_price_guard, held_message, is_asked, is_released,
                 is_released_at, merge_tiers, tier_of, verdicts_after_refusal,
             },
-            price_step::{self, StepEvidence, accepted, is_desired, is_reverted_repeatedly, taken_for},
+            price_step::{
+                self, StepEvidence, accepted, is_desired, is_overwritten, is_reverted_repeatedly,
+                may_be_overwritten_for, taken_for,
+            },
             read_after_write::{FIRST_READING, read_again_in},
         },
         tiers::{Forbidden, Step, Tier, holds, plan},
@@ -161,12 +164,19 @@ impl<'c> PricePusher<'c> {
             Ok(steps) => plan(mode, &from, desired).unwrap_or(steps),
             Err(forbidden) => return Ok(Ok(Verdict::Failed(against_rules(forbidden)))),
         };
+        // A lost step may still be carried out after these.
+        let now = self.context.clock.now();
+        let done = match may_be_overwritten_for(&effects, desired, now) {
+            Some(left) => Verdict::Unsettled(left),
+            None => Verdict::Done(None),
+        };
         if steps.is_empty() {
-            return Ok(Ok(Verdict::Done(None)));
+            return Ok(Ok(done));
         }
         let had_zero = has_zero(&current);
-        if let Some(last) = accepted(&requests_of(&steps, product, detail), sent) {
-            return Ok(Ok(match read_again_in(last, self.context.clock.now()) {
+        let accepted = accepted(&requests_of(&steps, product, detail), sent);
+        if let Some(last) = accepted.filter(|last| !is_overwritten(last, &effects, &current, now)) {
+            return Ok(Ok(match read_again_in(last, now) {
                 Some(wait) => Verdict::Unsettled(wait),
                 None if had_zero => Verdict::Failed(is_zero()),
                 None => Verdict::DoneBut(not_as_sent()),
@@ -194,7 +204,7 @@ impl<'c> PricePusher<'c> {
                     // An earlier step that was lost and settled as not happened may have happened since.
                     let now = self.products.read(product).await?;
                     if holds(mode_of(&now), &current_tiers(&now), desired) {
-                        return Ok(Ok(Verdict::Done(None)));
+                        return Ok(Ok(done));
                     }
                     return Ok(Err(refused_step(step, verdict?, &now)));
                 }
@@ -209,7 +219,7 @@ impl<'c> PricePusher<'c> {
         }
         Ok(Ok(match holds(mode_of(&after), &tiers, desired) {
             true if has_zero(&tiers) => Verdict::Failed(is_zero()),
-            true => Verdict::Done(None),
+            true => done,
             // Every step was executed; another attempt reads the product again.
             false => Verdict::Unsettled(FIRST_READING),
         }))

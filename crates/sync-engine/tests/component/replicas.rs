@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use espelho_sync_engine::plan::schedule::Sweep;
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use crate::support::{Goods, Kind, Rig, cut_after, cut_before, live::only};
@@ -102,6 +103,30 @@ async fn a_price_is_set_back_although_a_reading_does_not_show_that_it_was_change
     rig.control().faults().clear();
     let there = rig.truth.data(&format!("/api/products/{id}")).await;
     assert_eq!(there["prices"][0]["value"].as_f64(), Some(price), "{there}");
+    rig.stop().await;
+}
+
+// withstands: F001
+#[tokio::test]
+async fn a_price_whose_lost_request_is_carried_out_after_the_next_one_is_sent_again() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let product = "SELECT id || '|' || sku || '|' || CAST(price AS TEXT) AS p FROM products \
+                   WHERE price_type = 'default' AND price > 1 ORDER BY sku";
+    let row = rig.ask(product).await.swap_remove(0);
+    let [id, sku, price] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+    let price: f64 = price.parse().unwrap();
+    let (slip, right) = (format!("{:.2}", price * 0.9), format!("{:.2}", price * 1.1));
+    rig.fault("PUT /api/products/{id}/prices/{min_quantity}", 1, cut_before());
+    rig.set_price(sku, 1, &slip).await;
+    rig.until("the first request is lost", async || rig.writes("/prices").len() == 1).await;
+    rig.set_price(sku, 1, &right).await;
+    rig.until("the second one is carried out", async || rig.writes("/prices").len() == 2).await;
+    rig.pass(Duration::from_secs(10)).await;
+    assert_eq!(rig.ask("SELECT state AS s FROM erp_prices").await, ["sending"], "it may be overwritten");
+    assert!(rig.control().products().edit_price(&rig.key(), id, slip.parse::<Decimal>().unwrap()));
+    rig.shown("SELECT state AS s FROM erp_prices", |states| states == ["done"]).await;
+    let there = rig.truth.data(&format!("/api/products/{id}")).await;
+    assert_eq!(there["prices"][0]["value"].as_f64(), right.parse().ok(), "{there}");
     rig.stop().await;
 }
 

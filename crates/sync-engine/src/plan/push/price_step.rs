@@ -1,6 +1,8 @@
 //! Steps towards a product's prices (effect `price.step`): which steps to take is the planner's
 //! ([`tiers`](crate::plan::tiers)); here is what tells later whether one was taken.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::push::PushState;
 use espelho_store::{Effect, EffectState, TierIntent};
@@ -9,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Settlement,
+    attempts::OVER_AFTER,
     evidence::{Evidence, read},
 };
 use crate::plan::tiers::{Step, Tier};
@@ -75,16 +78,47 @@ pub fn settle(evidence: &StepEvidence, tiers: &[Tier], is_behind: bool) -> Settl
     if is_behind {
         return Settlement::DidNotHappen { how: "the reading may be older than the change before" };
     }
+    Settlement::of(is_shown(evidence, tiers), "the product shows it", "the product does not show it")
+}
+
+/// Says whether these tiers are as the step leaves them.
+fn is_shown(evidence: &StepEvidence, tiers: &[Tier]) -> bool {
     let there = tiers.iter().find(|tier| tier.min_quantity == evidence.min_quantity);
-    let shows = match (evidence.step, there) {
+    match (evidence.step, there) {
         (StepWord::Delete, there) => there.is_none(),
         (StepWord::Put, None) => false,
         (StepWord::Put, Some(tier)) => match (evidence.price, evidence.discount) {
             (Some(price), _) => tier.price == Some(price),
             (None, discount) => discount.is_some() && tier.discount_percent == discount,
         },
+    }
+}
+
+/// Returns until when a step whose answer was lost, and that did not show, may still be carried out.
+fn may_land_until(effect: &Effect) -> Option<DateTime<Utc>> {
+    let was_lost =
+        effect.kind == StepEvidence::KIND && effect.state == EffectState::Refuted && effect.code.is_none();
+    Some(effect.sent_at.filter(|_| was_lost)? + OVER_AFTER)
+}
+
+/// Returns for how long a lost step of the product may still change these tiers: until then they may be overwritten.
+pub fn may_be_overwritten_for(effects: &[Effect], tiers: &[Tier], now: DateTime<Utc>) -> Option<Duration> {
+    let left = |effect: &Effect| {
+        let until = may_land_until(effect)?;
+        let changes = read::<StepEvidence>(effect).is_ok_and(|evidence| !is_shown(&evidence, tiers));
+        // After a clock was set back it is no longer than that.
+        let left = (until - now).min(OVER_AFTER).to_std().ok().filter(|left| !left.is_zero())?;
+        changes.then_some(left)
     };
-    Settlement::of(shows, "the product shows it", "the product does not show it")
+    effects.iter().filter_map(left).max()
+}
+
+/// Says whether a lost step was carried out after this one: these tiers show it, and it is over.
+pub fn is_overwritten(last: &Effect, effects: &[Effect], tiers: &[Tier], now: DateTime<Utc>) -> bool {
+    effects.iter().filter(|effect| effect.id < last.id).any(|effect| {
+        may_land_until(effect).is_some_and(|until| last.planned_at < until && until <= now)
+            && read::<StepEvidence>(effect).is_ok_and(|evidence| is_shown(&evidence, tiers))
+    })
 }
 
 /// The revision of the rows that a step was taken for.
@@ -164,6 +198,48 @@ mod tests {
             matches!(settle(&base, &there, true), Settlement::DidNotHappen { .. }),
             "it may be from before"
         );
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_lost_step_may_overwrite_a_later_one_for_forty_seconds_and_shows_that_it_did() {
+        let step = |id, second, price: &str, state, code: Option<&str>| {
+            let evidence = StepEvidence::of(Step::Put(tier(1, Some(price), None)), "P", Some(2));
+            Effect {
+                id,
+                code: code.map(str::to_owned),
+                sent_at: Some(at(second)),
+                planned_at: at(second),
+                ..effect("price.step", Some(&super::super::evidence::write(&evidence)), state)
+            }
+        };
+        let (lost, refuted) = (step(1, 0, "25", EffectState::Refuted, None), Some("VALIDATION_ERROR"));
+        let [ours, theirs] = ["99", "25"].map(|price| [tier(1, Some(price), None)]);
+        for (effect, tiers, now, expected) in [
+            (&lost, &ours, 1, Some(39)),
+            (&lost, &ours, 39, Some(1)),
+            (&lost, &ours, 40, None),
+            (&lost, &ours, -3_600, Some(40)),
+            (&lost, &theirs, 1, None),
+            (&step(1, 0, "25", EffectState::Refuted, refuted), &ours, 1, None),
+            (&step(1, 0, "25", EffectState::Confirmed, None), &ours, 1, None),
+            (&Effect { sent_at: None, ..lost.clone() }, &ours, 1, None),
+        ] {
+            let left = may_be_overwritten_for(std::slice::from_ref(effect), tiers, at(now));
+            assert_eq!(left, expected.map(Duration::from_secs), "{effect:?} {now}");
+        }
+        let last = |second| step(2, second, "99", EffectState::Confirmed, None);
+        for (last, tiers, now, expected) in [
+            (last(2), &theirs, 40, true),
+            (last(39), &theirs, 60, true),
+            (last(2), &theirs, 39, false),
+            (last(40), &theirs, 60, false),
+            (last(2), &ours, 40, false),
+            (Effect { id: 1, ..last(2) }, &theirs, 40, false),
+        ] {
+            let found = is_overwritten(&last, std::slice::from_ref(&lost), tiers, at(now));
+            assert_eq!(found, expected, "{} {now}", last.planned_at);
+        }
     }
 
     #[test]
