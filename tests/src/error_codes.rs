@@ -225,11 +225,12 @@ fn shown(code: &str, language: Language) -> String {
 }
 
 /// The arguments that are command lines, as `model::next_step` makes them.
-const COMMAND_LINES: [(&str, &str); 6] = [
+const COMMAND_LINES: [(&str, &str); 7] = [
     ("release_one", "espelho release {$row} --store {$store}"),
     ("release_all", "espelho release --all --code {$code} --store {$store}"),
     ("retry_one", "espelho retry {$row} --store {$store}"),
     ("ignore_one", "espelho ignore {$row} --store {$store}"),
+    ("ignore_all", "espelho ignore --all --state held --code {$code} --store {$store}"),
     ("see_all", "espelho errors --all --code {$code} --store {$store}"),
     ("see_one", "espelho explain {$row} --store {$store}"),
 ];

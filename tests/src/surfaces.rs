@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 31] = [
+pub const CODES: [&str; 32] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -35,6 +35,7 @@ pub const CODES: [&str; 31] = [
     "schema_changed",
     "database_replaced",
     "clock_wrong",
+    "configuration_refused",
     "unknown_store",
     "failed",
     "held",

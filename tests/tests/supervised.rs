@@ -83,6 +83,15 @@ async fn shown(base: &str) -> Vec<String> {
     stores.iter().map(|store| store["store"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Waits until a service has the alarm of a refused configuration, or has it no more.
+async fn until_refused(base: &str, expected: bool) {
+    until("the service says whether its configuration was refused", async || {
+        let (_, text) = truth::get(&format!("{base}/status")).await;
+        text.contains("\"configuration_refused\"") == expected
+    })
+    .await;
+}
+
 async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(kind: Kind) {
     let (first, second) = (Shop::open(Order::many(5)).await, Shop::open(Order::many(4)).await);
     let installation = Installation::on(kind).await;
@@ -99,6 +108,12 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     let before = reads();
 
     installation.write_store("loja-2", &second.base_url(), USERNAME, PASSWORD);
+    for arguments in [&["status", "--json"][..], &["status", "--json", "--store", "loja-2"]] {
+        let told = installation.run(arguments).await.expect(3).json();
+        let mut alarms = told["alarms"].as_array().unwrap().iter();
+        let is_unknown = |alarm: &Value| alarm["code"] == "not_held" && alarm["store"] == "loja-2";
+        assert!(alarms.any(is_unknown) && told["service"]["running"] == json!(true), "{told}");
+    }
     manager.reloads(&service).await;
     pages::ready(&mut service, &base).await;
     until("both stores are shown", async || shown(&base).await == ["loja-1", "loja-2"]).await;
@@ -111,6 +126,10 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     manager.reloads(&service).await;
     assert_eq!(shown(&base).await, ["loja-1", "loja-2"], "a broken configuration changes nothing");
     assert_eq!(reads(), before);
+    until_refused(&base, true).await;
+    let told = installation.run(&["status", "--json"]).await.expect(2).says("loja-3.toml:2").json();
+    assert_eq!((&told["stores"][1]["store"], &told["service"]["running"]), (&json!("loja-2"), &json!(true)));
+    assert!(told["errors"].to_string().contains("loja-3.toml:2"), "{told}");
 
     for gone in ["stores/loja-2.toml", "stores/loja-3.toml"] {
         std::fs::remove_file(installation.dir().join(gone)).unwrap();
@@ -119,6 +138,7 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     installation.write_store_with("loja-1", &first.base_url(), USERNAME, PASSWORD, pace);
     manager.reloads(&service).await;
     until("loja-2 is no longer shown", async || shown(&base).await == ["loja-1"]).await;
+    until_refused(&base, false).await;
     until("loja-1 is begun anew", async || reads() > before).await;
     assert_eq!(first.count(|call| call.path == LOGIN), 1, "its token is still good");
     let beside = installation.beside();

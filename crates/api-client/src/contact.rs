@@ -3,7 +3,8 @@
 //!
 //! Four kinds of trouble begin and end independently:
 //! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
-//! - *Route*: one route answers with errors while others work. The next useful answer of this route ends it.
+//! - *Route*: one route answers with errors while others work; a listing that no mirror can do without, also if it does
+//!   not answer, or is refused. The next useful answer of this route ends it.
 //! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
 //!   about the password. Where another program ends our tokens, a login that a dead token forced ends nothing: a token
 //!   has to live on for a while, the new one or the one before it.
@@ -19,8 +20,9 @@ use espelho_model::symptom::Symptom;
 use crate::{
     ApiRequest,
     login_reason::LoginReason,
-    route::{self, Route},
+    route::{Route, is_listing},
 };
+use outcome::is_of_route;
 pub use outcome::{Failure, Outcome};
 
 /// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
@@ -32,10 +34,6 @@ const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
 /// For so long after a forced login the next end of a token is looked for: longer than the login limit's minute, which
 /// may keep the other program out.
 const CONTESTED_FOR: TimeDelta = TimeDelta::minutes(2);
-
-/// The listings that no mirror can do without. A refusal of one is a lack of permission even where it names no ability; any
-/// other route may refuse one row alone.
-const LISTINGS: [Route; 2] = [(route::ORDERS, "GET"), (route::PRODUCTS, "GET")];
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -162,10 +160,14 @@ impl Contact {
             }
             Outcome::Answered => self.transport = None,
             Outcome::Failed { kind, failure, route, read } => {
-                if let Some(route) = route.filter(|_| kind == TroubleKind::Errors) {
+                if let Some(route) = route.filter(|route| is_of_route(kind, route)) {
                     self.route_failed(route, &failure, read, at);
                 }
                 fail(&mut self.transport, kind, failure, at);
+            }
+            Outcome::ListingRefused { route, failure, read } => {
+                self.useful(at);
+                self.route_failed(route, &failure, read, at);
             }
             Outcome::TokensEnded(failure) => self.login_failed(TroubleKind::ForeignLogin, failure, at),
             Outcome::LoginRefused(kind, failure) => {
@@ -327,7 +329,7 @@ fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, failure: Failure, at: 
 
 /// Returns what the token lacks for a route.
 fn lacked((path, method): Route, trouble: &Trouble) -> Vec<String> {
-    match trouble.abilities.is_empty() && LISTINGS.contains(&(path, method)) {
+    match trouble.abilities.is_empty() && is_listing(&(path, method)) {
         true => vec![format!("{method} {path}")],
         false => trouble.abilities.clone(),
     }
@@ -553,24 +555,6 @@ mod tests {
         assert_eq!(contact.read_to_repeat(at(4)), Some(ApiRequest::get(STOCK.0, &[])));
         contact.note(useful(STOCK), at(5));
         assert_eq!(contact.read_to_repeat(at(9)), None);
-    }
-
-    #[test]
-    fn a_listing_that_is_refused_without_a_name_of_an_ability_stands_for_it() {
-        for (route, named, expected) in [
-            (LISTINGS[0], &[][..], &["GET /api/v1/sellers/orders"][..]),
-            (LISTINGS[1], &[], &["GET /api/products"]),
-            (LISTINGS[1], &["store_products_read"], &["store_products_read"]),
-            (("/api/products", "POST"), &[], &[]),
-            (("/api/v1/sellers/orders/{id}/financial", "GET"), &[], &[]),
-        ] {
-            let mut contact = Contact::default();
-            let named = named.iter().map(|name: &&str| (*name).to_owned()).collect();
-            contact.note(Outcome::MissingAbilities(route, named, None), at(1));
-            assert_eq!(contact.scope().unwrap().abilities, expected, "{route:?}");
-            contact.note(Outcome::Useful(route), at(2));
-            assert!(contact.scope().is_none(), "{route:?} is accepted");
-        }
     }
 
     #[test]

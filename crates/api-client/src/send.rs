@@ -33,7 +33,7 @@ use crate::{
     request::{Body, File},
     retry_after,
     token::TokenRecord,
-    wire::envelope::BodyError,
+    wire::envelope::{BodyError, passing_status},
 };
 
 /// The most memory that an announced length reserves at once.
@@ -386,10 +386,12 @@ impl ApiRequest {
                 read: self.is_read(),
                 problem: presentable(&problem),
             },
+            // A read that is denied with a 2xx failed as its envelope says: a server's trouble passes. A write keeps
+            // the status that leaves its effect unknown.
             BodyError::Denied => Error::Refused {
                 request: self.describe(),
                 read: self.is_read(),
-                status: answer.status,
+                status: passing_status(&answer.body).filter(|_| self.is_read()).unwrap_or(answer.status),
                 refusal: Box::new(Refusal::parse(&answer.body)),
                 after: None,
             },

@@ -17,14 +17,12 @@ use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewActio
 use serde::Deserialize;
 
 use crate::{
-    decisions::{self, Selection, change},
+    decisions::{self, NAMED, Selection, change},
     replay::replay,
 };
 
 pub(crate) use deed::Deed;
 
-/// The rows that a record and a question name.
-const NAMED: usize = 50;
 /// The longest pause, as on the command line: thirty days.
 const LONGEST_MINUTES: i64 = 30 * 24 * 60;
 
@@ -226,16 +224,22 @@ impl Act {
         actor: &str,
     ) -> Result<Option<i64>, Error> {
         let Some(concerned) = self.as_asked(self.rows(store).await?) else { return Ok(None) };
-        let preview = self.preview_of(&concerned, store, clock).await?;
-        let more = preview.count.saturating_sub(preview.rows.len());
-        let more = (more > 0).then(|| format!("… {more}"));
-        let before: Vec<String> = preview.rows.into_iter().map(|row| row.recorded).chain(more).collect();
+        let before = match &self.what {
+            What::One { .. } | What::OfCause { .. } => decisions::recorded(store, &concerned).await?,
+            What::Replay(_) | What::Pause { .. } | What::Resume { .. } => {
+                let preview = self.preview_of(&concerned, store, clock).await?;
+                let more = preview.count.saturating_sub(preview.rows.len());
+                let more = (more > 0).then(|| format!("… {more}"));
+                let lines = preview.rows.into_iter().map(|row| row.recorded).chain(more);
+                lines.collect::<Vec<_>>().join("\n")
+            }
+        };
         let action = NewAction {
             actor: actor.to_owned(),
             act: self.word.to_owned(),
             store: self.store.as_ref().map(ToString::to_string).unwrap_or_default(),
             command: self.command.clone(),
-            before: before.join("\n"),
+            before,
         };
         let id = store.actions().begin(&action).await?;
         let (count, after) = self.done(&concerned, store, clock, actor).await?;

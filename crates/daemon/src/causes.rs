@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
-    next_step::{PRICE_ZERO, RowAct, Rows, command_line, state_only_to_give_up},
+    next_step::{PRICE_ZERO, RowAct, Rows, command_line, state_to_give_up},
     text,
     text::{Arg, Locale, Text},
     time::serialize_fixed_width,
 };
-use espelho_store::{ErrorRow, WaitingRow};
+use espelho_store::{ErrorRow, HeldRow, WaitingRow};
 use serde::Serialize;
 
 use crate::terminal::shown;
@@ -80,6 +80,21 @@ pub(crate) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
     }))
 }
 
+/// Groups what guards hold by cause.
+pub(crate) fn of_held(rows: &[HeldRow]) -> Vec<Cause> {
+    grouped(rows.iter().map(|row| Row {
+        store: &row.store,
+        entity: &row.entity,
+        key: &row.key,
+        code: &row.code,
+        error: &row.error,
+        hint: &row.hint,
+        message_id: row.message_id.as_deref(),
+        subject: Some(row.subject.as_str()).filter(|subject| !subject.is_empty()),
+        since: row.since,
+    }))
+}
+
 /// Groups waiting rows by reason.
 pub(crate) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
     grouped(rows.iter().map(|row| Row {
@@ -146,6 +161,11 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
     causes
 }
 
+/// Returns the name of a cause; the catalogue knows none of many. The marketplace's codes are in capitals.
+pub(crate) fn name_of(code: &str) -> Text {
+    Text::new(format!("errors-code-{}", code.replace('_', "-").to_lowercase()))
+}
+
 /// Returns a row's name for people: an order, a SKU, or the subject of a command.
 pub(crate) fn name(entity: &str, key: &str, subject: Option<&str>) -> String {
     match (entity, subject) {
@@ -182,8 +202,8 @@ impl Cause {
         text!("errors-waiting", line = self.line(locale), age = Arg::Seconds(age)).message(locale)
     }
 
-    /// Returns the next step: of all rows, or of the first one, by its name. Where nothing mends them but a correction, it
-    /// also says how to give them up.
+    /// Returns the next step: of all rows, or of the first one, by its name. Where nothing else may end them, it also says
+    /// how to give them up.
     pub(crate) fn next_step(&self) -> Text {
         let step = match self.names.first().filter(|_| !self.is_same_step) {
             Some(name) => text!("errors-next-step-of", name = shown(name), step = shown(&self.hint)),
@@ -201,13 +221,14 @@ impl Cause {
             count: self.count,
             single,
             store: self.store.as_deref(),
+            hint: &self.hint,
         };
         affected.with_way_to_give_up(step)
     }
 
     /// Returns the name of the cause if the texts of its rows differ.
     pub(crate) fn title(&self) -> Option<Text> {
-        let title = Text::new(format!("errors-code-{}", self.code.replace('_', "-")));
+        let title = name_of(&self.code);
         (!self.is_same && title.is_known()).then_some(title)
     }
 
@@ -217,7 +238,7 @@ impl Cause {
     }
 }
 
-/// Returns the next step of one row, with how to give it up where nothing mends it but a correction.
+/// Returns the next step of one row, with how to give it up where nothing else may end it.
 pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
     let ErrorRow { store, entity, key, code, hint, message_id, .. } = row;
     let step = text!("intents-next-step", step = shown(hint));
@@ -228,6 +249,7 @@ pub(crate) fn next_step_of(row: &ErrorRow) -> Text {
         count: 1,
         single: Some(Rows::One { entity, key }),
         store: Some(store.as_str()),
+        hint,
     };
     affected.with_way_to_give_up(step)
 }
@@ -248,12 +270,19 @@ struct AffectedRows<'r> {
     single: Option<Rows<'r>>,
     /// The store of all rows, if it is one.
     store: Option<&'r str>,
+    /// The next step of the first row.
+    hint: &'r str,
 }
 
 impl AffectedRows<'_> {
-    /// Adds to a next step how to give the rows up for good, where only that is left beside a correction.
+    /// Adds to a next step how to give the rows up for good, where nothing else may end them: only that is left beside a
+    /// correction, another row mends what failed, or a guard holds a slip of the ERP.
     fn with_way_to_give_up(self, step: Text) -> Text {
-        let Self { code, message_id, entities, count, single, store } = self;
+        let Self { code, message_id, entities, count, single, store, hint } = self;
+        // Some steps name it themselves.
+        if hint.contains(" ignore ") {
+            return step;
+        }
         if code == PRICE_ZERO && !message_id.is_some_and(|message| HELD_ZERO.contains(&message)) {
             return step;
         }
@@ -264,8 +293,7 @@ impl AffectedRows<'_> {
             _ => None,
         };
         let tables: Option<Vec<&str>> = entities.iter().map(table_of).collect();
-        let states: Option<Vec<_>> =
-            entities.iter().map(|entity| state_only_to_give_up(code, entity)).collect();
+        let states: Option<Vec<_>> = entities.iter().map(|entity| state_to_give_up(code, entity)).collect();
         let (Some(tables), Some(states)) = (tables, states) else { return step };
         // The ERP may have written any text as a store: no command line takes what is no name of one.
         if store.is_some_and(|store| StoreKey::new(store).is_err()) {
@@ -364,6 +392,16 @@ mod tests {
             (vec![command("invalid_data")], None, Some("espelho ignore command 8 --store loja")),
             (vec![stock("CAN-01/1"), command("unknown_sku")], None, None),
             (vec![command("gave_up")], None, None),
+            (vec![command("too_little_stock")], None, Some("espelho ignore command 8 --store loja")),
+            (vec![command("NOT_FOUND")], None, Some("espelho ignore command 8 --store loja")),
+            (
+                vec![
+                    row("stock", "CAN-01/1", "many_to_zero", "e", None),
+                    row("stock", "CAN-02/1", "many_to_zero", "e", None),
+                ],
+                Some("erp_stock"),
+                Some("espelho ignore --all --state held --code many_to_zero --store loja"),
+            ),
             (vec![row("order", "000100", "invalid_data", "e", None)], None, None),
         ] {
             let said = said(&rows);
@@ -394,6 +432,41 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_names_how_to_give_up_says_it_once() {
+        let hint = "desista do comando: espelho ignore command 8 --store loja".to_owned();
+        let row = ErrorRow { hint, ..row("command", "8", "impossible_transition", "e", Some("000100")) };
+        for said in [next_step_of(&row), of_errors(std::slice::from_ref(&row))[0].next_step()] {
+            let said = said.message(Locale::default());
+            assert_eq!(said.matches(" ignore ").count(), 1, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_guards_hold_is_one_cause_with_the_release_and_the_way_to_give_it_up() {
+        let held = |sku: &str| HeldRow {
+            store: "loja".into(),
+            entity: "stock".into(),
+            key: format!("{sku}/1"),
+            code: "many_to_zero".into(),
+            error: "iriam a zero".into(),
+            hint: format!("espelho release --all; só este: espelho release stock {sku}/1"),
+            subject: sku.into(),
+            since: None,
+            message_id: Some("push-too-many-to-zero".into()),
+        };
+        let causes = of_held(&[held("CAN-01"), held("CAN-02"), held("CAN-03")]);
+        assert_eq!(causes.len(), 1);
+        let line = causes[0].line(Locale::default());
+        assert_eq!(line, "3 × iriam a zero (many_to_zero): CAN-01, CAN-02, CAN-03");
+        let next = causes[0].next_step().message(Locale::default());
+        for words in
+            ["só este: espelho release stock CAN-01/1", "ignore --all --state held --code many_to_zero"]
+        {
+            assert!(next.contains(words), "{next}");
+        }
+    }
+
+    #[test]
     fn a_price_of_zero_that_the_marketplace_shows_is_mended_and_not_given_up() {
         let zero = |message: Option<&str>| ErrorRow {
             message_id: message.map(str::to_owned),
@@ -403,6 +476,7 @@ mod tests {
             (Some("push-price-zero-of"), true),
             (Some("push-price-zero"), true),
             (Some("push-price-shown-zero"), false),
+            (Some("push-price-zero-and-rule"), false),
             (Some("store-price-zero"), false),
             // A row of an earlier version may be any of them.
             (None, false),

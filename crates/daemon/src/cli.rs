@@ -130,6 +130,8 @@ pub enum Command {
     Init(InitArgs),
     /// Checks the configuration, and nothing else.
     Check,
+    /// Makes the running service read its configuration again, and says what became of it.
+    Reload,
     /// Looks at everything that has to work, also before the first start, and says for each what to do: ✓ GREEN, ! YELLOW,
     /// ✗ RED, – UNKNOWN. Ends with 1 when something is red, 4 when only credentials are, 3 when something could not be
     /// looked at.

@@ -9,9 +9,14 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
-use espelho_store::{EffectState, Error, IntentKind, IntentRow, SeenRow, Store};
+use espelho_store::{ActedRow, EffectState, Error, IntentKind, IntentRow, SeenRow, Store};
 
 use crate::terminal::shown;
+
+/// The rows that a question names, and those of a record with what changes.
+pub(crate) const NAMED: usize = 50;
+/// The rows that a record names.
+const RECORDED: usize = 1_000;
 
 /// A decision about rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,26 @@ pub(crate) async fn decide(store: &Store, decision: Decision, rows: &[SeenRow]) 
     Ok(count)
 }
 
+/// Returns the rows of a decision as its record names them, one a line. What a command asks for may be about a person, and
+/// belongs into no record.
+pub(crate) async fn recorded(store: &Store, rows: &[SeenRow]) -> Result<String, Error> {
+    let mut lines = Vec::new();
+    for (number, row) in rows.iter().take(RECORDED).enumerate() {
+        let change = match row.intent {
+            IntentKind::Stock | IntentKind::Price if number < NAMED => {
+                let found = store.releases().intent_row(&row.store, row.intent, &row.key).await?;
+                found.as_ref().map(change).unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        lines.push(ActedRow::new(row, &change).line());
+    }
+    if let Some(more @ 1..) = rows.len().checked_sub(RECORDED) {
+        lines.push(format!("… {more}"));
+    }
+    Ok(lines.join("\n"))
+}
+
 /// Tells whether a row waits for a release in vain: a price of zero passes no guard.
 pub(crate) fn is_unreleasable(row: &SeenRow) -> bool {
     row.state == PushState::Held && row.code == PRICE_ZERO
@@ -146,6 +171,12 @@ impl Decision {
         }
     }
 
+    /// Tells whether the decision is one about this row as it is.
+    pub(crate) fn fits(self, row: &SeenRow) -> bool {
+        let (becomes, lifts_guards) = self.makes();
+        row.is_decidable(becomes, lifts_guards)
+    }
+
     /// Returns the question that comes before the decision.
     pub(crate) fn question(self, rows: usize) -> Text {
         match self {
@@ -186,6 +217,39 @@ mod tests {
             ("price", "", Portuguese, ""),
         ] {
             assert_eq!(change_in_words(table, change, Locale::of(language)), expected);
+        }
+    }
+
+    #[test]
+    fn a_decision_fits_the_states_in_which_it_is_one() {
+        use Decision::{BringBack, Ignore, Release, Retry};
+        use IntentKind::{Command, Price};
+        use PushState::{Done, Doubtful, Failed, Held, Ignored, New, Sending, Superseded, Waiting};
+        let row = |intent, state| SeenRow {
+            store: "loja-1".into(),
+            intent,
+            key: "A/1".into(),
+            state,
+            code: "x".into(),
+            updated_at: None,
+        };
+        for (intent, state, expected) in [
+            (Price, Held, &[Release, Retry, BringBack, Ignore][..]),
+            (Price, Failed, &[Release, Retry, BringBack, Ignore]),
+            (Price, Waiting, &[Release, Retry, BringBack, Ignore]),
+            // Somebody has said no to it: it is brought back to the guards, and never past them.
+            (Price, Ignored, &[Retry, BringBack, Ignore]),
+            (Command, Doubtful, &[Release, Retry, BringBack, Ignore]),
+            (Price, Doubtful, &[]),
+            (Command, New, &[Ignore]),
+            (Command, Sending, &[]),
+            (Price, Done, &[]),
+            (Price, Superseded, &[]),
+        ] {
+            let all = [Release, Retry, BringBack, Ignore];
+            let fitting: Vec<Decision> =
+                all.into_iter().filter(|decision| decision.fits(&row(intent, state))).collect();
+            assert_eq!(fitting, expected, "{intent:?} {state}");
         }
     }
 

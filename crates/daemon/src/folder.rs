@@ -21,6 +21,7 @@ use tokio::task::AbortHandle;
 use crate::{
     cli::ImportKind,
     import::{self, BadLines, Rows},
+    intent_rules::Known,
 };
 
 /// The interval between two scans.
@@ -206,7 +207,8 @@ fn held_by(file: &Path, kind: ImportKind) -> Result<Rows, BadLines> {
         return Err(import::too_large(LARGEST));
     }
     match fs::read(file) {
-        Ok(text) => import::rows(kind, &text),
+        // A product that is new here must not keep a nightly file out: its row is answered for itself.
+        Ok(text) => import::rows(kind, &text, &Known::default()),
         Err(error) => Err(import::not_readable(&error)),
     }
 }

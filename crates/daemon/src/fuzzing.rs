@@ -4,13 +4,13 @@ use std::{fs, hint::black_box, path::Path};
 
 use espelho_model::text::{Language, Locale};
 
-use crate::{cli::ImportKind, config, import};
+use crate::{cli::ImportKind, config, import, intent_rules::Known};
 
 /// Reads bytes as a CSV file of each kind.
 pub fn csv(file: &[u8]) {
     let locale = Locale::of(Language::Portuguese);
     for kind in [ImportKind::Stock, ImportKind::Prices] {
-        if let Err(bad) = import::rows(kind, file) {
+        if let Err(bad) = import::rows(kind, file, &Known::default()) {
             bad.texts().iter().for_each(|text| drop(black_box(text.message(locale))));
         }
     }

@@ -5,13 +5,22 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
-use espelho_sync_engine::plan::{alarms::Owner, unreported_changes::LostDeliveries};
+use espelho_sync_engine::plan::{
+    alarms::{Owner, RefusedConfiguration},
+    unreported_changes::LostDeliveries,
+};
+
+use crate::reload_state::ReloadState;
 
 /// The health of all stores, and of what they share.
 #[derive(Default)]
 pub(crate) struct Health {
     /// The address of systemd's socket for webhooks, if it is another than the configured one.
     pub(crate) webhook_socket: OnceLock<SocketAddr>,
+    /// The requests to read the configuration again; absent if this process takes none.
+    reload: Mutex<Option<ReloadState>>,
+    /// The configuration that the last reload refused.
+    refused_configuration: Mutex<Option<RefusedConfiguration>>,
     stores: Mutex<BTreeMap<StoreKey, StoreHealth>>,
 }
 
@@ -76,6 +85,21 @@ impl Health {
         self.stores().clone()
     }
 
+    /// Says that this process takes requests to read the configuration again.
+    pub(crate) fn take_reloads(&self) {
+        self.reload.lock().get_or_insert_default();
+    }
+
+    /// Notes what became of such a request.
+    pub(crate) fn note_reload(&self, note: impl FnOnce(&mut ReloadState)) {
+        note(self.reload.lock().get_or_insert_default());
+    }
+
+    /// Returns the requests so far; `None` if this process takes none.
+    pub(crate) fn reload(&self) -> Option<ReloadState> {
+        self.reload.lock().clone()
+    }
+
     /// Returns when the last reconciliation of any store ended.
     pub(crate) fn last_ended(&self) -> Option<DateTime<Utc>> {
         self.stores().values().filter_map(|health| health.last.as_ref()).map(|(ended, _)| *ended).max()
@@ -94,6 +118,24 @@ impl Health {
     /// Forgets a store that is no longer configured.
     pub(crate) fn forget(&self, store: &StoreKey) {
         self.stores().remove(store);
+    }
+
+    /// Returns the configuration that the last reload refused.
+    pub(crate) fn refused_configuration(&self) -> Option<RefusedConfiguration> {
+        self.refused_configuration.lock().clone()
+    }
+
+    /// Notes that a reload refused a configuration for these mistakes.
+    pub(crate) fn note_refused_configuration(&self, mistakes: &[Text], at: DateTime<Utc>) {
+        let Some(first) = mistakes.first().cloned() else { return };
+        let mut refused = self.refused_configuration.lock();
+        let since = refused.as_ref().map_or(at, |refused| refused.since);
+        *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first });
+    }
+
+    /// Notes that a reload accepted a configuration.
+    pub(crate) fn note_accepted_configuration(&self) {
+        *self.refused_configuration.lock() = None;
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
@@ -144,6 +186,21 @@ mod tests {
             let health = StoreHealth { held_since, is_taking, problem, ..StoreHealth::default() };
             assert_eq!(health.owner(is_locked), expected, "{held_since:?} {is_taking} {is_locked}");
         }
+    }
+
+    #[test]
+    fn a_refused_configuration_is_known_since_its_first_refusal_until_one_is_accepted() {
+        let [first, second, third, fourth] = ["a", "b", "c", "d"].map(Text::new);
+        let health = Health::default();
+        let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
+        health.note_refused_configuration(&[first, second], at(1));
+        health.note_refused_configuration(std::slice::from_ref(&third), at(9));
+        let known = RefusedConfiguration { since: at(1), mistakes: 1, first: third };
+        assert_eq!(health.refused_configuration(), Some(known));
+        health.note_accepted_configuration();
+        assert_eq!(health.refused_configuration(), None);
+        health.note_refused_configuration(&[fourth], at(20));
+        assert_eq!(health.refused_configuration().map(|refused| refused.since), Some(at(20)));
     }
 
     #[test]

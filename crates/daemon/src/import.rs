@@ -16,7 +16,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     cli::ImportKind,
-    intent_rules,
+    intent_rules::{self, Known},
     number::{self, Convention, Reading},
 };
 
@@ -67,11 +67,12 @@ impl Rows {
     }
 }
 
-/// Parses a file of a kind.
-pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
+/// Parses a file of a kind. A SKU or location that a mirrored store does not have is a mistake; a location may be named by
+/// its id or by its name.
+pub(crate) fn rows(kind: ImportKind, file: &[u8], known: &Known) -> Result<Rows, BadLines> {
     match kind {
-        ImportKind::Stock => stock(file).map(Rows::Stock),
-        ImportKind::Prices => prices(file).map(Rows::Prices),
+        ImportKind::Stock => stock(file, known).map(Rows::Stock),
+        ImportKind::Prices => prices(file, known).map(Rows::Prices),
     }
 }
 
@@ -91,17 +92,19 @@ pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
 }
 
 /// Parses stock levels: columns `sku`, `location_id`, `quantity`.
-fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
+fn stock(file: &[u8], known: &Known) -> Result<Vec<DesiredStock>, BadLines> {
     let key = |row: &DesiredStock| format!("{} / {}", row.sku, row.location);
     read(file, &["sku", "location_id", "quantity"], &[], key, |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         intent_rules::level(quantity).map_err(|fault| fault.text)?;
-        Ok(DesiredStock { sku: line.text("sku")?, location: line.text("location_id")?, quantity })
+        let (sku, location) = (line.sku(known)?, line.text("location_id")?);
+        let (location, _) = intent_rules::location(&location, known).map_err(|refusal| refusal.text)?;
+        Ok(DesiredStock { sku, location, quantity })
     })
 }
 
 /// Parses prices: columns `sku`, `price` or `discount_percent`, and for tiers `min_quantity` and `package_*`.
-fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
+fn prices(file: &[u8], known: &Known) -> Result<Vec<DesiredPrice>, BadLines> {
     let optional = [
         "min_quantity",
         "price",
@@ -126,7 +129,8 @@ fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
             *measure = line.number(name)?;
         }
         intent_rules::tier(min_quantity, price, discount_percent, measures).map_err(|fault| fault.text)?;
-        Ok(DesiredPrice { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
+        let sku = line.sku(known)?;
+        Ok(DesiredPrice { sku, min_quantity, price, discount_percent, package: measures })
     })
 }
 
@@ -146,6 +150,15 @@ impl Line<'_> {
 
     fn text(&self, name: &str) -> Result<String, Text> {
         self.optional(name).map(str::to_owned).ok_or_else(|| missing(name))
+    }
+
+    /// Returns the SKU. Similar ones are not searched for: a file may have thousands of lines with a mistake.
+    fn sku(&self, known: &Known) -> Result<String, Text> {
+        let sku = self.text("sku")?;
+        match known.has_sku(&sku) {
+            true => Ok(sku),
+            false => Err(text!("intents-unknown-sku", sku = sku)),
+        }
     }
 
     fn number(&self, name: &str) -> Result<Option<Decimal>, Text> {
@@ -257,6 +270,40 @@ mod tests {
 
     use super::*;
 
+    fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
+        super::stock(file, &Known::default())
+    }
+
+    fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
+        super::prices(file, &Known::default())
+    }
+
+    #[test]
+    fn a_sku_or_a_location_that_the_store_does_not_have_is_named_with_its_line() {
+        let known = Known {
+            skus: ["A", "B"].map(str::to_owned).into(),
+            locations: vec![("1".into(), "Depósito".into()), ("2".into(), "Loja".into())],
+            is_mirrored: true,
+        };
+        let said = |read: Result<Rows, BadLines>| {
+            let bad = read.err().map(|bad| bad.texts()).unwrap_or_default();
+            bad.iter().map(|text| text.message(Locale::default())).collect::<Vec<_>>()
+        };
+        let file = b"sku;location_id;quantity\nA;1;10\nX;1;3\nB;9;12\nB;loja;1\n";
+        assert_eq!(
+            said(rows(ImportKind::Stock, file, &known)),
+            ["linha 3: SKU desconhecido: X", "linha 4: local desconhecido: 9"]
+        );
+        assert_eq!(
+            said(rows(ImportKind::Prices, b"sku,price\nA,1\nX,2\n", &known)),
+            ["linha 3: SKU desconhecido: X"]
+        );
+        assert!(said(rows(ImportKind::Stock, file, &Known::default())).is_empty(), "nothing is known yet");
+        let named =
+            super::stock("sku;location_id;quantity\nA;depósito;10\n".as_bytes(), &known).ok().unwrap();
+        assert_eq!(named[0].location, "1");
+    }
+
     #[test]
     fn a_number_that_may_mean_two_is_named_with_both() {
         let stock_of = |text: &str| stock(text.as_bytes()).map(|rows| rows[0].quantity.to_string());
@@ -328,6 +375,6 @@ mod tests {
         assert_eq!((prices[0].sku.as_str(), prices[0].min_quantity), ("A", 1));
         let told = |bad: Option<BadLines>| bad.unwrap().texts().remove(0).to_string();
         assert_eq!(told(stock(b"sku,quantity\nA,1\n").err()), "line 1: the column location_id is missing");
-        assert!(told(super::prices(b"sku,preco\nA,1\n").err()).contains("preco"));
+        assert!(told(super::prices(b"sku,preco\nA,1\n", &Known::default()).err()).contains("preco"));
     }
 }

@@ -1,14 +1,16 @@
 //! Refuses, before anything is written, what the tables would refuse later, with the nearest right value: for the
 //! command line, for files and for the HTTP API. Pure.
 
+use std::collections::BTreeSet;
+
 use espelho_model::{
     order::STATUSES,
     text,
-    text::{Arg, Text},
+    text::{Arg, Language, Locale, Text, words},
 };
 use rust_decimal::Decimal;
 
-use crate::knowledge::similar;
+use crate::knowledge::{self, similar};
 
 /// Targets of the status route in which no order stays (API document, "Order, pre-order and backorder").
 const PASSING: [&str; 2] = ["available", "restocked"];
@@ -47,15 +49,22 @@ impl ColumnFault {
 /// The names in a mirrored store. A store that was never reconciled has none, and no name is refused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) skus: Vec<String>,
+    pub(crate) skus: BTreeSet<String>,
     /// Id and name.
     pub(crate) locations: Vec<(String, String)>,
     pub(crate) is_mirrored: bool,
 }
 
+impl Known {
+    /// Tells whether the mirror has a SKU, or has not been read yet.
+    pub(crate) fn has_sku(&self, sku: &str) -> bool {
+        !self.is_mirrored || self.skus.contains(sku)
+    }
+}
+
 /// Refuses a SKU that the mirror does not have.
 pub(crate) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
-    if !known.is_mirrored || known.skus.iter().any(|known| known == sku) {
+    if known.has_sku(sku) {
         return Ok(());
     }
     let similar = similar(sku, known.skus.iter().map(String::as_str));
@@ -173,10 +182,43 @@ pub(crate) fn tier(
 
 /// Refuses a status to which no order can be moved.
 pub(crate) fn status(status: &str) -> Result<(), Refusal> {
-    let all: Vec<&str> = STATUSES.into_iter().chain(PASSING).collect();
-    one_of(status, &all, "unknown_status", |nearest, all| {
-        text!("intents-unknown-status", status = status, nearest = nearest, known = all)
-    })
+    match statuses().any(|known| known == status) {
+        true => Ok(()),
+        false => Err(unknown_status(status)),
+    }
+}
+
+/// Finds a status by its name, or by the label that people see, in any language.
+pub(crate) fn status_named(asked: &str) -> Result<&'static str, Refusal> {
+    let wanted = folded(asked);
+    let means =
+        |is: &str| folded(is) == wanted || labels(is).into_iter().any(|label| folded(&label) == wanted);
+    statuses().find(|is| means(is)).ok_or_else(|| unknown_status(asked))
+}
+
+/// Names the nearest status, by its name or by its label.
+fn unknown_status(status: &str) -> Refusal {
+    let asked = folded(status);
+    let like = |name: &str| (strsim::jaro_winkler(&asked, &folded(name)) * 1e6) as u64;
+    let likeness = |known: &&str| labels(known).iter().map(|label| like(label)).fold(like(known), u64::max);
+    let nearest = statuses().max_by_key(likeness).unwrap_or_default();
+    let known = statuses().collect::<Vec<_>>().join(", ");
+    let text = text!("intents-unknown-status", status = status, nearest = nearest, known = known);
+    Refusal::new("unknown_status", text)
+}
+
+fn statuses() -> impl Iterator<Item = &'static str> {
+    STATUSES.into_iter().chain(PASSING)
+}
+
+/// Returns the labels of a status in all languages.
+fn labels(status: &str) -> [String; 2] {
+    Language::ALL.map(|language| words::order_status(status).message(Locale::of(language)))
+}
+
+/// Returns a status as people may type it: also without accents, and with blanks between its parts.
+fn folded(status: &str) -> String {
+    knowledge::folded(status.trim()).replace(['_', '-'], " ")
 }
 
 /// Refuses an unknown label format.
@@ -202,14 +244,12 @@ fn one_of(
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::text::Locale;
-
     use super::*;
 
     fn known() -> Known {
         let locations = [("1", "Depósito principal"), ("2", "Loja do centro"), ("3", "Loja do bairro")];
         Known {
-            skus: ["CAN-001", "CAN-002", "MESA-9"].map(str::to_owned).to_vec(),
+            skus: ["CAN-001", "CAN-002", "MESA-9"].map(str::to_owned).into(),
             locations: locations.map(|(id, name)| (id.to_owned(), name.to_owned())).to_vec(),
             is_mirrored: true,
         }
@@ -246,6 +286,25 @@ mod tests {
             assert_eq!(location(asked, &known).ok().map(|(id, _)| id).as_deref(), expected, "{asked}");
         }
         assert_eq!(location("9", &Known::default()).ok().map(|(id, _)| id).as_deref(), Some("9"));
+    }
+
+    #[test]
+    fn a_status_is_found_by_its_name_or_by_its_label_and_else_the_nearest_is_named() {
+        for (asked, found) in [
+            ("delivered", Ok("delivered")),
+            ("entregue", Ok("delivered")),
+            ("Em preparação", Ok("preparing")),
+            ("em preparacao", Ok("preparing")),
+            ("Ready to ship", Ok("ready_to_ship")),
+            ("ready-to-ship", Ok("ready_to_ship")),
+            ("disponivel", Ok("available")),
+            ("entrege", Err("nenhum pedido pode ir para entrege; o mais parecido é delivered")),
+            ("prepairing", Err("nenhum pedido pode ir para prepairing; o mais parecido é preparing")),
+        ] {
+            let named = status_named(asked).map_err(|refusal| refusal.text.message(Locale::default()));
+            assert_eq!(named, found.map_err(str::to_owned), "{asked}");
+        }
+        assert!(said(status("entregue")).contains("delivered"), "programs write the name");
     }
 
     #[test]

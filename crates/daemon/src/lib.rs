@@ -52,6 +52,7 @@ mod ports;
 mod progress;
 mod refused_arguments;
 mod reload;
+mod reload_state;
 mod replay;
 mod report;
 mod sessions;

@@ -26,7 +26,7 @@ use crate::{
     http::{
         self,
         api::TokenList,
-        webhook::{self, ACK_BUCKETS, Webhooks},
+        webhook::{self, ACK_BUCKETS, OpenError, Webhooks},
     },
     lease_watcher,
     measure::LAG_BUCKETS,
@@ -35,8 +35,9 @@ use crate::{
     operators::OperatorsFile,
     panics::Panics,
     passwords::{Changed, Passwords},
-    pause_watch,
+    pause_watch, ports,
     reload::{self, Reloads},
+    reload_state::ReloadState,
     status::Live,
     stores::{Changes, Stores},
     telemetry, unknown_stores, watchdog,
@@ -63,6 +64,8 @@ pub(crate) struct Service {
     passwords: Passwords,
     /// The tokens of the HTTP API.
     tokens: Arc<TokenList>,
+    /// Who may act on the page.
+    operators: OperatorsFile,
 }
 
 /// Events that reach the service from outside, beside requests.
@@ -92,7 +95,8 @@ impl Service {
         let stores = Stores::new(&shared, &health);
         let passwords = Passwords::of(&configuration.stores, Arc::clone(&shared.clock));
         let tokens = Arc::new(TokenList::of(configuration.tokens.clone()));
-        Self { shared, configuration, health, stores, webhooks: None, passwords, tokens }
+        let operators = OperatorsFile::new(configuration.installation.http.operators_file.as_deref());
+        Self { shared, configuration, health, stores, webhooks: None, passwords, tokens, operators }
     }
 
     /// Serves until the shared stop is cancelled.
@@ -102,6 +106,9 @@ impl Service {
         webhooks: Option<webhook::BoundSocket>,
         mut outside: Outside,
     ) -> Result<(), Problem> {
+        if outside.reloads.is_some() {
+            self.health.take_reloads();
+        }
         let metrics = install_metrics();
         tokio::spawn(keep_metrics_small(metrics.clone(), self.shared.clone()));
         let address = listener.local_addr().unwrap_or(self.configuration.installation.http.listen);
@@ -110,8 +117,7 @@ impl Service {
         let (board, locale) = (Arc::<Board>::default(), self.configuration.locale());
         let live = self.live().await;
         let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
-        let operators = OperatorsFile::new(self.configuration.installation.http.operators_file.as_deref());
-        let access = (Arc::clone(&self.tokens), operators);
+        let access = (Arc::clone(&self.tokens), self.operators.clone());
         let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale), access);
         // Monitoring already asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
@@ -339,11 +345,16 @@ impl Service {
         self.stores.follow(&self.configuration);
     }
 
-    /// Applies the configuration as it is now, or logs why not and keeps the old one.
+    /// Applies the configuration as it is now, or says why not and keeps the old one.
     async fn reload(&mut self, reloads: Option<&Reloads>, schedule: JobScheduler) -> JobScheduler {
         watchdog::tell_reloading();
-        let schedule = match reloads.and_then(Reloads::read) {
-            Some(new) => self.follow(new, schedule).await,
+        let schedule = match reloads.map(Reloads::read) {
+            Some(Ok(new)) => self.follow(new, schedule).await,
+            Some(Err(mistakes)) => {
+                self.health.note_reload(ReloadState::refused);
+                self.health.note_refused_configuration(&mistakes, self.shared.clock.now());
+                schedule
+            }
             None => schedule,
         };
         watchdog::tell(&[NotifyState::Ready]);
@@ -352,12 +363,14 @@ impl Service {
 
     async fn follow(&mut self, mut new: Configuration, schedule: JobScheduler) -> JobScheduler {
         let old = &self.configuration.installation;
-        let needs_a_restart = old.fixed_differences(&new.installation).join(", ");
-        let tokens_file = new.installation.http.tokens_file.take();
+        let needs_restart = old.fixed_differences(&new.installation);
+        let (tokens_file, operators_file) =
+            (new.installation.http.tokens_file.take(), new.installation.http.operators_file.take());
         // A change that needs a restart is not half applied before it.
         new.installation =
             Installation { schedule: new.installation.schedule, log: new.installation.log, ..old.clone() };
-        new.installation.http.tokens_file = tokens_file;
+        (new.installation.http.tokens_file, new.installation.http.operators_file) =
+            (tokens_file, operators_file);
         new.installation.log.format = old.log.format;
         let front = match &self.webhooks {
             Some(_) => Ok(None),
@@ -367,11 +380,15 @@ impl Service {
             Ok(front) => front,
             Err(error) => {
                 reload::refused(&error.to_string());
+                self.health.note_reload(ReloadState::refused);
+                self.health.note_refused_configuration(&[unopened(&error)], self.shared.clock.now());
                 return schedule;
             }
         };
+        self.health.note_accepted_configuration();
         self.configuration = new;
         self.tokens.replace(self.configuration.tokens.clone());
+        self.operators.replace(self.configuration.installation.http.operators_file.as_deref());
         self.passwords.follow(&self.configuration.stores);
         let Changes { added, removed, changed } = self.stores.follow(&self.configuration);
         telemetry::change_level(&self.configuration.installation.log.level);
@@ -381,10 +398,12 @@ impl Service {
             webhooks.serve(self.configuration.receiving());
             webhooks.refresh_certificate();
         }
-        if !needs_a_restart.is_empty() {
+        if !needs_restart.is_empty() {
+            let needs_a_restart = needs_restart.join(", ");
             tracing::warn!(needs_a_restart, "part of the new configuration needs a restart");
         }
         tracing::info!(?added, ?removed, ?changed, "the configuration was read again");
+        self.health.note_reload(|reload| reload.carried_out(&needs_restart));
         self.reschedule(schedule).await
     }
 
@@ -447,6 +466,14 @@ impl Service {
 
     async fn schedule(&self) -> Result<JobScheduler, Problem> {
         schedule(&self.configuration.installation.schedule.reconcile, self.stores.wakers()).await
+    }
+}
+
+/// Returns why the receiver of a new configuration cannot be opened.
+fn unopened(error: &OpenError) -> Text {
+    match error {
+        OpenError::Certificate(why) => why.clone(),
+        OpenError::Listen(address, error) => ports::reason("webhooks.listen", *address, error),
     }
 }
 

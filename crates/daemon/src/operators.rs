@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use espelho_model::{text, text::Text};
+use parking_lot::RwLock;
 use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -53,24 +54,29 @@ impl Operator {
 }
 
 /// The file with the operators; it is read again at each login and with each request of a session, so that a change needs
-/// no restart.
+/// no restart. A reload may name another file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OperatorsFile(Option<Arc<Path>>);
+pub(crate) struct OperatorsFile(Arc<RwLock<Option<Arc<Path>>>>);
 
 impl OperatorsFile {
     pub(crate) fn new(path: Option<&Path>) -> Self {
-        Self(path.map(Into::into))
+        Self(Arc::new(RwLock::new(path.map(Into::into))))
+    }
+
+    /// Reads this file from now on, or none.
+    pub(crate) fn replace(&self, path: Option<&Path>) {
+        *self.0.write() = path.map(Into::into);
     }
 
     /// Tells whether the installation has operators at all.
     pub(crate) fn is_configured(&self) -> bool {
-        self.0.is_some()
+        self.0.read().is_some()
     }
 
     /// Returns the operators; none if the file cannot be read, which a log line says.
     pub(crate) fn read(&self) -> Vec<Operator> {
-        let Some(path) = &self.0 else { return Vec::new() };
-        read(path).unwrap_or_else(|problem| {
+        let Some(path) = self.0.read().clone() else { return Vec::new() };
+        read(&path).unwrap_or_else(|problem| {
             tracing::error!(file = %path.display(), %problem, "the operators cannot be read: nobody can log in");
             Vec::new()
         })
@@ -152,6 +158,22 @@ mod tests {
         assert_eq!(who(" another-long-token\n"), Some(("rui", Role::Viewer)));
         assert_eq!((who(""), who(&hashed), who("a-long-enough-toke")), (None, None, None));
         assert!(!format!("{operators:?}").contains(&hashed[..8]));
+    }
+
+    #[test]
+    fn a_reload_names_another_file_or_none_and_all_copies_read_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("operators");
+        std::fs::write(&path, "ana:operator:a-long-enough-token").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let file = OperatorsFile::new(None);
+        let copy = file.clone();
+        assert!(!copy.is_configured() && copy.read().is_empty());
+        file.replace(Some(&path));
+        assert_eq!((copy.is_configured(), copy.read().len()), (true, 1));
+        file.replace(None);
+        assert!(!copy.is_configured() && copy.read().is_empty());
     }
 
     #[test]

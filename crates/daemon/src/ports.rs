@@ -71,8 +71,8 @@ async fn neighbour(address: SocketAddr) -> Option<Neighbour> {
     serde_json::from_str(&answer.text().await.ok()?).ok()
 }
 
-/// Returns why `option` of a command line cannot be listened on: its next step is the caller's, because no key of a
-/// configuration chooses the port.
+/// Returns why `option` cannot be listened on, without asking what answers there. On a command line its next step is
+/// the caller's, because no key of a configuration chooses the port.
 pub(crate) fn reason(option: &'static str, address: SocketAddr, error: &io::Error) -> Text {
     let is_taken = error.kind() == io::ErrorKind::AddrInUse;
     let holder = is_taken.then(|| holder::of(address)).flatten();

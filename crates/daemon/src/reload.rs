@@ -2,9 +2,10 @@
 
 use std::{io, path::PathBuf};
 
+use espelho_model::text::Text;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{self, Configuration};
+use crate::config::{self, ConfigError, Configuration};
 
 /// The signal that triggers a reload, and the folder to read.
 pub(crate) struct Reloads {
@@ -25,18 +26,12 @@ impl Reloads {
         }
     }
 
-    /// Returns the configuration as it is now; for a broken one it logs every mistake.
-    pub(crate) fn read(&self) -> Option<Configuration> {
-        match config::load(&self.directory) {
-            Ok(configuration) => Some(configuration),
-            Err(mistakes) => {
-                for mistake in mistakes {
-                    let error = mistake.to_string();
-                    refused(&error);
-                }
-                None
-            }
-        }
+    /// Returns the configuration as it is now; for a broken one it logs and returns every mistake.
+    pub(crate) fn read(&self) -> Result<Configuration, Vec<Text>> {
+        config::load(&self.directory).map_err(|mistakes| {
+            mistakes.iter().for_each(|mistake| refused(&mistake.to_string()));
+            mistakes.iter().map(ConfigError::text).collect()
+        })
     }
 }
 

@@ -1,8 +1,15 @@
 //! A store's own task: takes the lease, and keeps the store in step until the service stops or the lease is lost.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
+use espelho_api_client::contact::Contact;
 use espelho_model::{
     containment::{Panicked, contained},
     watch,
@@ -53,6 +60,8 @@ pub(crate) struct StoreTask {
     /// Woken by the receiver.
     pub(crate) store_wakers: StoreWakers,
     pub(crate) health: Arc<Health>,
+    /// True until the work on the store begins with another password than before.
+    pub(crate) has_new_password: AtomicBool,
 }
 
 /// A lease that this process holds, and when its previous owner was last seen.
@@ -173,11 +182,13 @@ impl StoreTask {
         Box::pin(self.try_credential(context))
     }
 
-    /// Logs in if the last login was refused: the work began anew, perhaps with a corrected password, and a token that
-    /// is still valid proves nothing about it. The work begins at the latest after [`CREDENTIAL_TRIED`].
+    /// Logs in if the credential's trouble may have ended with the new configuration. The work begins at the latest after
+    /// [`CREDENTIAL_TRIED`].
     async fn try_credential(&self, context: &StoreContext) {
-        let contact = self.shared.store_metrics.contact(&context.key);
-        if !contact.is_some_and(|contact| contact.is_credential_refused()) {
+        let contact = self.shared.store_metrics.contact(&context.key).unwrap_or_default();
+        // A password is new once: a later start of the work has nothing new to try.
+        let has_new_password = self.has_new_password.swap(false, Ordering::Relaxed);
+        if !is_login_due(&contact, has_new_password) {
             return;
         }
         tokio::select! {
@@ -346,6 +357,13 @@ impl StoreTask {
     }
 }
 
+/// Tells whether the work begins with a login. After a refused one it does, perhaps with a corrected password: a token that
+/// is still valid proves nothing about it. Where another program leaves us no token, a new password may keep that program
+/// out. A token that works is left alone.
+fn is_login_due(contact: &Contact, has_new_password: bool) -> bool {
+    contact.is_credential_refused() || (has_new_password && contact.is_shut_out())
+}
+
 /// Returns the pause after so many panics in a row: a second, then twice as long each time.
 fn after_panics(panics: u32) -> Duration {
     Duration::from_secs(1 << panics.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
@@ -358,4 +376,32 @@ fn boxed_run<'s>(
     measure: &'s Measure,
 ) -> BoxFuture<'s, Option<Problem>> {
     Box::pin(async move { live::run(context, wakers, options, measure).await.map(Problem::from) })
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_api_client::contact::{Failure, Outcome, TroubleKind};
+
+    use super::*;
+
+    #[test]
+    fn a_new_password_ends_the_block_by_another_program_and_costs_no_token_that_works() {
+        let failure = Failure::default;
+        let refused = |kind| Outcome::LoginRefused(kind, failure());
+        let useful = || Outcome::Useful(("/api/products", "GET"));
+        for (outcomes, has_new_password, expected, why) in [
+            (vec![], true, false, "all is well"),
+            (vec![useful()], true, false, "all is well"),
+            (vec![refused(TroubleKind::ForeignLogin)], true, true, "another program has the token"),
+            (vec![refused(TroubleKind::ForeignLogin)], false, false, "it still has the password"),
+            (vec![Outcome::TokensEnded(failure())], true, false, "it is named, and we have a token"),
+            (vec![refused(TroubleKind::ForeignLogin), useful()], true, false, "our token works again"),
+            (vec![refused(TroubleKind::Credential)], true, true, "the password was refused"),
+            (vec![refused(TroubleKind::Credential)], false, true, "perhaps the portal was mended"),
+        ] {
+            let mut contact = Contact::default();
+            outcomes.into_iter().for_each(|outcome| contact.note(outcome, DateTime::UNIX_EPOCH));
+            assert_eq!(is_login_due(&contact, has_new_password), expected, "{why}");
+        }
+    }
 }

@@ -1,6 +1,13 @@
 //! The stores that the service works on: one task each, started, stopped and restarted as the configuration requires.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use espelho_model::{StoreKey, text, watch};
 use espelho_store::Lease;
@@ -196,6 +203,7 @@ impl Stores {
             changes.removed.push(key.to_string());
         }
         for config in &configuration.stores {
+            let mut has_new_password = false;
             let before = match self.running.get(&config.key) {
                 Some(running)
                     if running.config.is_as(config)
@@ -205,6 +213,7 @@ impl Stores {
                     continue;
                 }
                 Some(running) => {
+                    has_new_password = config.has_new_password(&running.config);
                     running.stop.cancel();
                     changes.changed.push(config.key.to_string());
                     Some(running.ended.clone())
@@ -215,6 +224,7 @@ impl Stores {
                 }
             };
             let (task, running) = self.task(config, &schedule);
+            task.has_new_password.store(has_new_password, Ordering::Relaxed);
             self.spawn(running, task, async move |task| {
                 // The new task gets the lease and the budget only when the old one has ended.
                 if let Some(before) = before {
@@ -274,7 +284,9 @@ impl Stores {
         let shared = self.shared.with_stop(stop);
         let health = Arc::clone(&self.health);
         let intervals = schedule.intervals();
-        (StoreTask { shared, config, intervals, waker, store_wakers, health }, running)
+        let has_new_password = AtomicBool::default();
+        let task = StoreTask { shared, config, intervals, waker, store_wakers, health, has_new_password };
+        (task, running)
     }
 
     fn spawn<W>(&mut self, running: Running, task: StoreTask, work: impl FnOnce(Box<StoreTask>) -> W)

@@ -25,6 +25,26 @@ const ENDS_THE_SAME: [&str; 9] = [
     "unknown_kind",
 ];
 
+/// Causes that another row mends, or the ERP's own correction: the one that failed stays as it is until somebody gives it up.
+const STAYS_FAILED: [&str; 6] = [
+    "NOT_FOUND",
+    "impossible_transition",
+    "not_enrolled",
+    "too_large",
+    "too_little_stock",
+    "unknown_location",
+];
+/// Causes for which a guard holds a row. A slip of the ERP is to be given up, too.
+const HELD: [&str; 7] = [
+    "labels_would_be_discarded",
+    "many_listings",
+    "many_to_zero",
+    "policy_dry",
+    "price_floor",
+    "price_jump",
+    "written_back",
+];
+
 /// An act of a person on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowAct {
@@ -36,6 +56,18 @@ pub enum RowAct {
     Ignore,
     /// Shows them.
     Look,
+}
+
+impl RowAct {
+    /// The command that does it to rows together.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Retry => "retry",
+            Self::Ignore => "ignore",
+            Self::Look => "errors",
+        }
+    }
 }
 
 /// The rows that an act concerns.
@@ -69,21 +101,22 @@ pub fn acts(state: PushState, code: &str, entity: Option<&str>) -> &'static [Row
     }
 }
 
-/// Returns the state of rows of a cause that nothing mends but a correction of what was written: to give them up is the only
-/// act on them. `None` for other causes.
-pub fn state_only_to_give_up(code: &str, entity: &str) -> Option<PushState> {
+/// Returns the state of rows of a cause that are to be given up where they are not corrected: nothing else ends them, or a
+/// guard holds what may be a slip. `None` for other causes.
+pub fn state_to_give_up(code: &str, entity: &str) -> Option<PushState> {
     let is_only = |state: &PushState| acts(*state, code, Some(entity)) == [RowAct::Ignore];
-    [PushState::Failed, PushState::Held].into_iter().find(is_only)
+    match code {
+        _ if HELD.contains(&code) => Some(PushState::Held),
+        _ if STAYS_FAILED.contains(&code) => Some(PushState::Failed),
+        _ => [PushState::Failed, PushState::Held].into_iter().find(is_only),
+    }
 }
 
 /// Returns the command line of an act on these rows, of one store or of all. It concerns no other row.
 pub fn command_line(act: RowAct, rows: Rows<'_>, store: Option<&str>) -> String {
     let verb = match (act, rows) {
-        (RowAct::Release, _) => "release",
-        (RowAct::Retry, _) => "retry",
-        (RowAct::Ignore, _) => "ignore",
-        (RowAct::Look, Rows::OfCause(_) | Rows::OfGroup(..)) => "errors",
         (RowAct::Look, Rows::One { .. }) => "explain",
+        _ => act.verb(),
     };
     let rows = match rows {
         Rows::One { entity, key } => row_name(entity, key, store),
@@ -142,16 +175,23 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_never_mend_by_themselves_or_by_a_try_are_only_given_up() {
+    fn rows_that_may_stay_for_good_are_given_up_in_their_state() {
         for (code, entity, expected) in [
             ("unknown_sku", "stock", Some(PushState::Failed)),
             ("unknown_sku", "command", None),
             ("invalid_data", "command", Some(PushState::Failed)),
             (PRICE_ZERO, "price", Some(PushState::Held)),
             ("gave_up", "command", None),
-            ("price_jump", "price", None),
+            ("unprovable", "command", None),
+            ("too_little_stock", "command", Some(PushState::Failed)),
+            ("NOT_FOUND", "command", Some(PushState::Failed)),
+            ("impossible_transition", "command", Some(PushState::Failed)),
+            ("unknown_location", "stock", Some(PushState::Failed)),
+            ("price_jump", "price", Some(PushState::Held)),
+            ("many_to_zero", "stock", Some(PushState::Held)),
+            ("many_to_zero", "command", Some(PushState::Held)),
         ] {
-            assert_eq!(state_only_to_give_up(code, entity), expected, "{code} {entity}");
+            assert_eq!(state_to_give_up(code, entity), expected, "{code} {entity}");
         }
     }
 

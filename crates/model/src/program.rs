@@ -32,6 +32,7 @@ pub const CONFIGURED: &[&str] = &[
     "price",
     "prune",
     "release",
+    "reload",
     "restore",
     "resume",
     "retry",
@@ -53,8 +54,8 @@ const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl start espelho", "espelho run"),
     // Ctrl-C in its terminal: a pattern of processes would meet those of other installations.
     ("sudo systemctl restart espelho", "Ctrl-C; espelho run"),
-    ("sudo systemctl reload espelho", "Ctrl-C; espelho run"),
-    ("systemctl reload espelho", "Ctrl-C; espelho run"),
+    ("sudo systemctl reload espelho", "espelho reload"),
+    ("systemctl reload espelho", "espelho reload"),
 ];
 
 static CALL: OnceLock<String> = OnceLock::new();
@@ -161,7 +162,7 @@ mod tests {
             ("sudo systemctl start espelho", "espelho run"),
             ("sudo systemctl enable --now espelho", "espelho run"),
             ("sudo systemctl start espelho && espelho doctor", "espelho run"),
-            ("depois: sudo systemctl reload espelho;", "depois: Ctrl-C; espelho run;"),
+            ("depois: sudo systemctl reload espelho;", "depois: espelho reload;"),
             ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
             ("(sudo systemctl stop espelho.socket espelho, ou kill 7)", "(Ctrl-C, ou kill 7)"),
             ("espelho doctor", "espelho doctor"),

@@ -16,7 +16,9 @@ use crate::{text, text::Text};
 pub enum Symptom {
     /// The name has no address.
     NameUnknown,
-    /// The other side accepts no connection.
+    /// The other side answers that nothing listens there.
+    ConnectionRefused,
+    /// No connection came about.
     NoConnection,
     /// The certificate or the encryption is not accepted.
     NoTrust,
@@ -99,6 +101,7 @@ impl Symptom {
     pub fn text(&self) -> Text {
         match self {
             Self::NameUnknown => text!("symptom-name-unknown"),
+            Self::ConnectionRefused => text!("symptom-connection-refused"),
             Self::NoConnection => text!("symptom-no-connection"),
             Self::NoTrust => text!("symptom-no-trust"),
             Self::TimedOut => text!("symptom-timed-out"),
@@ -113,11 +116,23 @@ impl Symptom {
         }
     }
 
+    /// Returns where the fault may lie, by which the next step is chosen: `refused` is the other side's, because its machine
+    /// answered; `name` is this network's, or a wrong address; `trust` lies between two sides that hear each other; `network`
+    /// may be either's.
+    pub fn fault(&self) -> &'static str {
+        match self {
+            Self::ConnectionRefused => "refused",
+            Self::NameUnknown => "name",
+            Self::NoTrust => "trust",
+            _ => "network",
+        }
+    }
+
     /// Tells what the system says of a connection; `None` if that says nothing.
     pub fn of_io(kind: ErrorKind) -> Option<Self> {
         Some(match kind {
-            ErrorKind::ConnectionRefused
-            | ErrorKind::HostUnreachable
+            ErrorKind::ConnectionRefused => Self::ConnectionRefused,
+            ErrorKind::HostUnreachable
             | ErrorKind::NetworkUnreachable
             | ErrorKind::NetworkDown
             | ErrorKind::AddrNotAvailable => Self::NoConnection,
@@ -159,7 +174,8 @@ mod tests {
     #[test]
     fn what_the_system_says_of_a_connection_is_a_symptom() {
         for (kind, expected) in [
-            (ErrorKind::ConnectionRefused, Some(Symptom::NoConnection)),
+            (ErrorKind::ConnectionRefused, Some(Symptom::ConnectionRefused)),
+            (ErrorKind::NetworkUnreachable, Some(Symptom::NoConnection)),
             (ErrorKind::TimedOut, Some(Symptom::TimedOut)),
             (ErrorKind::UnexpectedEof, Some(Symptom::CutOff)),
             (ErrorKind::InvalidData, Some(Symptom::NoTrust)),
@@ -174,9 +190,9 @@ mod tests {
         let of = |kind: ErrorKind| io::Error::new(kind, "said");
         let refused = || io::Error::from_raw_os_error(111);
         for (error, expected) in [
-            (refused(), Some(Symptom::NoConnection)),
-            (io::Error::other(refused()), Some(Symptom::NoConnection)),
-            (io::Error::new(ErrorKind::TimedOut, refused()), Some(Symptom::NoConnection)),
+            (refused(), Some(Symptom::ConnectionRefused)),
+            (io::Error::other(refused()), Some(Symptom::ConnectionRefused)),
+            (io::Error::new(ErrorKind::TimedOut, refused()), Some(Symptom::ConnectionRefused)),
             (io::Error::new(ErrorKind::InvalidData, "certificate"), Some(Symptom::NoTrust)),
             // As the resolver's: no code, and a kind that says nothing of connections.
             (of(ErrorKind::NotFound), Some(Symptom::NameUnknown)),
@@ -191,8 +207,24 @@ mod tests {
     }
 
     #[test]
+    fn the_fault_of_a_connection_tells_this_network_from_the_other_side() {
+        for (symptom, expected) in [
+            (Symptom::ConnectionRefused, "refused"),
+            (Symptom::NameUnknown, "name"),
+            (Symptom::NoTrust, "trust"),
+            (Symptom::NoConnection, "network"),
+            (Symptom::TimedOut, "network"),
+            (Symptom::CutOff, "network"),
+            (Symptom::Other, "network"),
+        ] {
+            assert_eq!(symptom.fault(), expected, "{symptom:?}");
+        }
+    }
+
+    #[test]
     fn a_symptom_is_kept_as_it_is() {
         for (symptom, json) in [
+            (Symptom::ConnectionRefused, r#""connection_refused""#),
             (Symptom::TimedOut, r#""timed_out""#),
             (Symptom::Status(503), r#"{"status":503}"#),
             (Symptom::Refused("450".into()), r#"{"refused":"450"}"#),
@@ -244,6 +276,7 @@ mod tests {
     fn every_symptom_has_a_phrase_in_both_languages() {
         let all = [
             Symptom::NameUnknown,
+            Symptom::ConnectionRefused,
             Symptom::NoConnection,
             Symptom::NoTrust,
             Symptom::TimedOut,

@@ -11,6 +11,8 @@ use espelho_model::{
 };
 use tokio::sync::watch;
 
+/// The defect of an address that names no known kind of database.
+pub(crate) const UNKNOWN_SCHEME: &str = "its scheme is not sqlite or postgres";
 /// Failed statements of this process, by the database's code. SQLite and PostgreSQL have a few dozen codes each.
 static COUNTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
@@ -303,6 +305,9 @@ impl Error {
     /// Cause and next step, for people.
     pub fn text(&self) -> Text {
         match self {
+            Self::Address { url, why } if why == UNKNOWN_SCHEME => {
+                text!("database-address-scheme", url = url)
+            }
             Self::Address { url, why } => text!("database-address", url = url, why = why),
             Self::Connect { url, source } if is_unknown_database(source) => {
                 text!("database-unknown", url = url, name = database_in(url))

@@ -93,7 +93,7 @@ pub use mirror::{
 pub use operations::{
     Actions, Alarms, Diagnostics, Erasures, History, Notices, Overviews, Pauses, Quarantine, Runs,
     SweepWriter, Tokens,
-    actions::{Action, NewAction},
+    actions::{ActedRow, Action, NewAction},
     alarms::{AlarmRow, PeerAlarm, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::AuditRecord,

@@ -75,6 +75,7 @@ const PLAIN: &[&str] = &[
     overview::LAST_COMPLETE,
     actions::BEGIN,
     actions::END,
+    actions::ON_ROWS,
     actions::RECENT,
     alarms::HEARTBEAT_INTERVAL,
     alarms::CLEAR,

@@ -125,7 +125,7 @@ mod tests {
     fn a_failure_is_told_by_the_connection_where_the_database_says_nothing() {
         let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
         for (source, expected) in [
-            (sqlx::Error::Io(refused), Symptom::NoConnection),
+            (sqlx::Error::Io(refused), Symptom::ConnectionRefused),
             (sqlx::Error::Tls("invalid peer certificate".into()), Symptom::NoTrust),
             (sqlx::Error::PoolTimedOut, Symptom::TimedOut),
             (sqlx::Error::WorkerCrashed, Symptom::CutOff),

@@ -94,7 +94,7 @@ async fn a_person_whom_a_refusal_names_is_in_its_row_and_in_no_log_and_no_alarm(
     until("the status has it", async || get(&format!("{base}/status")).await.1.contains("VALIDATION_ERROR"))
         .await;
     let alarm = mirror.ask(told).await[0]["told"].clone();
-    assert!(alarm.contains("command 1: ") && alarm.contains("VALIDATION_ERROR"), "{alarm}");
+    assert!(alarm.contains("comando 1: ") && alarm.contains("VALIDATION_ERROR"), "{alarm}");
     // Beside the alarms the status has the words of failed rows, for whoever may read the rows.
     let status: Value = serde_json::from_str(&get(&format!("{base}/status")).await.1).unwrap();
     let status = status["alarms"].to_string();

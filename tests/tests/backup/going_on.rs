@@ -177,6 +177,10 @@ async fn a_backup_of_an_earlier_version_comes_back_with_its_secrets_and_without_
     assert_eq!(ask(&inbox, "SELECT token FROM tokens").await, []);
     assert_eq!(ask(&inbox, "SELECT secret FROM webhook_secrets").await[0]["secret"], "one");
     shop.take_calls();
+    // A login would end the token of the installation that made the backup, and that may still run.
+    let looked = empty.run(&["doctor"]).await;
+    assert!(looked.stdout.contains("doctor --login"), "{looked}");
+    assert!(shop.take_calls().iter().all(|call| call.path != LOGIN), "{looked}");
     empty.resync(&[]).await.expect(0);
     assert_eq!(shop.take_calls().iter().filter(|call| call.path == LOGIN).count(), 1);
 }

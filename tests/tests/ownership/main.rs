@@ -12,8 +12,10 @@ mod receiving;
 
 use calls::{callers, calling_in_turn, logins};
 use espelho_tests::{
-    Installation, Kind, Reply, Running, Shop, on_both_databases,
-    shop::{LOGIN, ORDERS, Order},
+    Installation, Kind, Reply, Running, Shop,
+    installation::STORE,
+    on_both_databases,
+    shop::{LOGIN, NEW_PASSWORD, ORDERS, Order, USERNAME},
     until,
 };
 use serde_json::{Value, json};
@@ -142,6 +144,13 @@ async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) 
     let tried = shop.count(|call| call.path.starts_with(ORDERS));
     until("it tries again", async || shop.count(|call| call.path.starts_with(ORDERS)) > tried + 2).await;
     assert_eq!(shop.count(|call| call.path == LOGIN), 3, "the first, and two that were forced");
+    // A new password may keep the other program out: one login tries it, and no more follow where it does not.
+    installation.write_store(STORE, &shop.base_url(), USERNAME, NEW_PASSWORD);
+    installation.run(&["reload"]).await.expect(0);
+    until("the new password is tried", async || shop.count(|call| call.path == LOGIN) == 4).await;
+    let tried = shop.count(|call| call.path.starts_with(ORDERS));
+    until("it tries again", async || shop.count(|call| call.path.starts_with(ORDERS)) > tried + 2).await;
+    assert_eq!(shop.count(|call| call.path == LOGIN), 4, "it did not keep it out");
     // Once the other program is gone, the next attempt succeeds, without a login.
     shop.rule(|_| None);
     until("the store is mirrored", async || runs(&installation).await > 0).await;
@@ -152,9 +161,10 @@ async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) 
         alarms.is_some_and(|alarms| alarms.iter().all(|alarm| alarm["code"] != "foreign_login"))
     })
     .await;
-    assert_eq!(shop.count(|call| call.path == LOGIN), 3);
+    assert_eq!(shop.count(|call| call.path == LOGIN), 4);
     service.terminate().await;
     service.end().await.expect(0);
+    installation.run(&["reload"]).await.expect(1);
 }
 
 #[tokio::test]
@@ -167,7 +177,7 @@ async fn the_stores_of_a_killed_service_are_taken_by_the_one_that_stands_by_with
     for store in 1..=5 {
         let shop = Shop::open(Order::many(store)).await;
         for installation in [&installation, &elsewhere] {
-            let (username, password) = (espelho_tests::shop::USERNAME, espelho_tests::shop::PASSWORD);
+            let (username, password) = (USERNAME, espelho_tests::shop::PASSWORD);
             installation.write_store(&format!("loja-{store}"), &shop.base_url(), username, password);
         }
         shops.push(shop);

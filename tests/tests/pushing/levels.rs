@@ -20,7 +20,9 @@ async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it
     erp.until(STATES, |states| states.len() == 4 && states.iter().all(|state| state == "held")).await;
     assert_eq!(erp.writes("/stock").len(), 0);
     let held = erp.installation.run_in_portuguese(&["held"]).await.expect(0);
-    assert!(held.stdout.contains("iriam a zero de uma vez"), "{}", held.stdout);
+    for words in ["a zero de uma vez", "espelho ignore --all --state held --code many_to_zero"] {
+        assert!(held.stdout.contains(words), "{}", held.stdout);
+    }
     let key = format!("{}/{}", goods[0].sku, goods[0].location);
     erp.installation.run_in_portuguese(&["release", "stock", &key]).await.expect(0);
     erp.until(STATES, |states| states == ["done", "held", "held", "held"]).await;

@@ -9,7 +9,7 @@ use crate::{
     ApiRequest,
     error::{Documented, Error, presentable},
     login_reason::LoginReason,
-    route::Route,
+    route::{Route, is_listing},
 };
 
 /// The most characters of an error's message that are kept.
@@ -27,7 +27,7 @@ pub struct Failure {
 impl Failure {
     /// Returns how an error came about.
     pub(crate) fn of(error: &Error) -> Self {
-        Self { symptom: symptom(error), detail: words(error) }
+        Self { symptom: error.symptom(), detail: words(error) }
     }
 }
 
@@ -46,6 +46,16 @@ pub enum Outcome {
         failure: Failure,
         /// The route; `None` for a login, without which no route works.
         route: Option<Route>,
+        /// The request, if it is a read: it can be repeated.
+        read: Option<ApiRequest>,
+    },
+    /// A listing that no mirror can do without is refused, whatever the reason: the marketplace answers, and the mirror
+    /// cannot follow it.
+    ListingRefused {
+        /// The route.
+        route: Route,
+        /// How.
+        failure: Failure,
         /// The request, if it is a read: it can be repeated.
         read: Option<ApiRequest>,
     },
@@ -94,6 +104,9 @@ impl Outcome {
             Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
                 failed(TroubleKind::Errors)
             }
+            Error::Refused { .. } if is_listing(&route) => {
+                Self::ListingRefused { route, failure: Failure::of(error), read: read() }
+            }
             Error::Refused { .. } => Self::Useful(route),
             _ => return None,
         })
@@ -118,7 +131,9 @@ impl Outcome {
         };
         let kind = match Self::of_error(request, error)? {
             // Without a token nothing works, whatever the reason of the refusal.
-            Self::Useful(_) | Self::Answered | Self::MissingAbilities(..) => TroubleKind::Errors,
+            Self::Useful(_) | Self::Answered | Self::ListingRefused { .. } | Self::MissingAbilities(..) => {
+                TroubleKind::Errors
+            }
             Self::Failed { kind, .. } => kind,
             other @ (Self::LoginAccepted(_)
             | Self::LoginLimited(..)
@@ -131,27 +146,10 @@ impl Outcome {
     }
 }
 
-/// Tells how a call failed.
-fn symptom(error: &Error) -> Symptom {
-    match error {
-        Error::Unreachable { source, .. } => of_connection(source, Symptom::NoConnection),
-        Error::Interrupted { source, .. } => of_connection(source, Symptom::CutOff),
-        Error::TooLarge { .. } => Symptom::TooLarge,
-        // A status that says trouble says more than the page that comes with it.
-        Error::Unreadable { status, .. } if !(200..=299).contains(status) => Symptom::Status(*status),
-        Error::Unreadable { .. } | Error::Unexpected { .. } => Symptom::NotReadable,
-        Error::Refused { status, .. } | Error::LoginRefused { status, .. } => Symptom::Status(*status),
-        Error::LoginFailed { source, .. } => symptom(source),
-        _ => Symptom::Other,
-    }
-}
-
-/// Tells how a connection failed, as far as the system says it.
-fn of_connection(error: &reqwest::Error, otherwise: Symptom) -> Symptom {
-    match error.is_timeout() {
-        true => Symptom::TimedOut,
-        false => Symptom::of_connection(error).unwrap_or(otherwise),
-    }
+/// Returns whether a failure may be the trouble of its route alone. A connection that fails says nothing of a route
+/// that serves one row; a listing that is never answered while other routes are is dead.
+pub(super) fn is_of_route(kind: TroubleKind, route: &Route) -> bool {
+    kind == TroubleKind::Errors || (kind == TroubleKind::Unreachable && is_listing(route))
 }
 
 /// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the
@@ -172,7 +170,14 @@ fn words(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
+
     use super::*;
+    use crate::{contact::Contact, route::LISTINGS};
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
 
     // withstands: F094
     #[test]
@@ -235,7 +240,7 @@ mod tests {
             let [request, content_type, problem] =
                 ["GET /orders", "text/html", "expected value"].map(str::to_owned);
             let error = Error::Unreadable { request, read: true, status, content_type, problem };
-            assert_eq!(symptom(&error), expected, "{status}");
+            assert_eq!(error.symptom(), expected, "{status}");
         }
     }
 
@@ -274,6 +279,73 @@ mod tests {
         let missing =
             r#"{"message_code":"FORBIDDEN","description":"Sem permissão","errors":["store_products_read"]}"#;
         assert_eq!(kind(outcome(403, missing)), "scope");
+        for (route, status, expected) in [
+            (crate::route::ORDERS, 400, true),
+            (crate::route::ORDERS, 200, true),
+            (crate::route::PRODUCTS, 422, true),
+            (crate::route::ORDERS, 401, false),
+            ("/orders", 400, false),
+        ] {
+            let request = ApiRequest::get(route, &[]);
+            let refusal = Box::new(crate::error::Refusal::parse(said.as_bytes()));
+            let error =
+                Error::Refused { request: request.describe(), read: true, status, refusal, after: None };
+            let outcome = Outcome::of(&request, &Err::<(), _>(error));
+            let is_refused = matches!(outcome, Some(Outcome::ListingRefused { .. }));
+            assert_eq!(is_refused, expected, "{route} {status}");
+        }
         assert_eq!(Outcome::of(&request, &Err::<(), _>(Error::Setup(String::new()))), None);
+    }
+
+    // withstands: F094
+    #[test]
+    fn a_listing_that_no_mirror_can_do_without_is_in_trouble_whatever_keeps_it_from_being_read() {
+        const STOCK: Route = ("/stock", "GET");
+        let (listing, order) = (LISTINGS[0], ("/api/v1/sellers/orders/{id}", "GET"));
+        let failed = |kind, route| Outcome::Failed {
+            kind,
+            failure: Failure::default(),
+            route: Some(route),
+            read: None,
+        };
+        let unreachable = |route| failed(TroubleKind::Unreachable, route);
+        let refused = || Outcome::ListingRefused { route: listing, failure: Failure::default(), read: None };
+        let useful = Outcome::Useful;
+        for (outcomes, expected, why) in [
+            (vec![unreachable(listing), useful(STOCK), unreachable(listing)], true, "it is never answered"),
+            (vec![unreachable(order), useful(STOCK), unreachable(order)], false, "it may be this order's"),
+            (vec![unreachable(listing), unreachable(STOCK), unreachable(listing)], false, "all is down"),
+            (vec![refused(), useful(STOCK), refused()], true, "it is refused for ever"),
+            (vec![refused(), refused(), useful(listing)], false, "it was asked for more simply"),
+            (vec![refused(), unreachable(listing)], true, "it fails in one way and another"),
+            (vec![refused()], false, "it may pass"),
+        ] {
+            let mut contact = Contact::default();
+            outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
+            let found = contact.failing_routes(at(20)).map(|found| (found.since, found.routes));
+            let named = (at(1), vec!["GET /api/v1/sellers/orders".to_owned()]);
+            assert_eq!(found, expected.then_some(named), "{why}");
+        }
+        let mut contact = Contact::default();
+        contact.note(refused(), at(1));
+        assert_eq!((contact.answered_at, contact.is_lost()), (Some(at(1)), false), "the marketplace answers");
+    }
+
+    #[test]
+    fn a_listing_that_is_refused_without_a_name_of_an_ability_stands_for_it() {
+        for (route, named, expected) in [
+            (LISTINGS[0], &[][..], &["GET /api/v1/sellers/orders"][..]),
+            (LISTINGS[1], &[], &["GET /api/products"]),
+            (LISTINGS[1], &["store_products_read"], &["store_products_read"]),
+            (("/api/products", "POST"), &[], &[]),
+            (("/api/v1/sellers/orders/{id}/financial", "GET"), &[], &[]),
+        ] {
+            let mut contact = Contact::default();
+            let named = named.iter().map(|name: &&str| (*name).to_owned()).collect();
+            contact.note(Outcome::MissingAbilities(route, named, None), at(1));
+            assert_eq!(contact.scope().unwrap().abilities, expected, "{route:?}");
+            contact.note(Outcome::Useful(route), at(2));
+            assert!(contact.scope().is_none(), "{route:?} is accepted");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Error texts for people: a code for tables, the cause and the next step.
 
 use espelho_model::{
+    symptom::Symptom,
     text,
     text::{Language, Locale, Text},
 };
@@ -76,6 +77,21 @@ impl Error {
         self.text().next(Locale::of(Language::English)).unwrap_or_default()
     }
 
+    /// Tells how the call failed, for people.
+    pub fn symptom(&self) -> Symptom {
+        match self {
+            Self::Unreachable { source, .. } => of_connection(source, Symptom::NoConnection),
+            Self::Interrupted { source, .. } => of_connection(source, Symptom::CutOff),
+            Self::TooLarge { .. } => Symptom::TooLarge,
+            // A status that says trouble says more than the page that comes with it.
+            Self::Unreadable { status, .. } if !(200..=299).contains(status) => Symptom::Status(*status),
+            Self::Unreadable { .. } | Self::Unexpected { .. } => Symptom::NotReadable,
+            Self::Refused { status, .. } | Self::LoginRefused { status, .. } => Symptom::Status(*status),
+            Self::LoginFailed { source, .. } => source.symptom(),
+            _ => Symptom::Other,
+        }
+    }
+
     fn refused(&self, status: u16, refusal: &Refusal) -> Text {
         let kind = self.kind().unwrap_or(Documented::Unknown);
         let abilities = match &kind {
@@ -89,6 +105,14 @@ impl Error {
             kind = kind.word(status),
             abilities = abilities
         )
+    }
+}
+
+/// Tells how a connection failed, as far as the system says it.
+fn of_connection(error: &reqwest::Error, otherwise: Symptom) -> Symptom {
+    match error.is_timeout() {
+        true => Symptom::TimedOut,
+        false => Symptom::of_connection(error).unwrap_or(otherwise),
     }
 }
 

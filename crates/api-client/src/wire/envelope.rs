@@ -96,6 +96,20 @@ fn says_something(errors: &Value) -> bool {
     }
 }
 
+/// The code that an error envelope has beside its words.
+#[derive(Deserialize)]
+struct Coded {
+    #[serde(default)]
+    code: Value,
+}
+
+/// Returns the status that an error envelope tells in a 2xx, where it says that the trouble may pass: 408, 429 or 5xx.
+pub(crate) fn passing_status(body: &[u8]) -> Option<u16> {
+    let Coded { code } = serde_json::from_slice(body).ok()?;
+    let code = code.as_u64().or_else(|| code.as_str()?.trim().parse().ok())?;
+    u16::try_from(code).ok().filter(|code| matches!(*code, 408 | 429 | 500..=599))
+}
+
 /// Returns the payload of an answer: `data`, or the whole body if a route answers without an envelope.
 pub(crate) fn payload(body: &[u8]) -> Result<&RawValue, BodyError> {
     if body.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
@@ -223,6 +237,25 @@ mod tests {
         for body in ["{", r#"{"success":true,"da"#, r#"{"success":true} x"#] {
             let checked = check_written(body.as_bytes());
             assert!(matches!(checked, Err(BodyError::Broken(_))), "{body}: {checked:?}");
+        }
+    }
+
+    #[test]
+    fn a_denial_with_a_2xx_tells_a_status_only_where_its_trouble_may_pass() {
+        for (body, expected) in [
+            (r#"{"success":false,"code":500,"message_code":"ERROR"}"#, Some(500)),
+            (r#"{"success":false,"code":"503"}"#, Some(503)),
+            (r#"{"success":false,"code":429}"#, Some(429)),
+            (r#"{"success":false,"code":408}"#, Some(408)),
+            (r#"{"success":false,"code":401}"#, None),
+            (r#"{"success":false,"code":404,"message_code":"NOT_FOUND"}"#, None),
+            (r#"{"success":false,"code":422}"#, None),
+            (r#"{"success":false,"code":200}"#, None),
+            (r#"{"success":false,"code":70000}"#, None),
+            (r#"{"success":false,"code":[500]}"#, None),
+            (r#"{"success":false}"#, None),
+        ] {
+            assert_eq!(passing_status(body.as_bytes()), expected, "{body}");
         }
     }
 

@@ -54,6 +54,24 @@ impl ListedRow {
         let row = serde_json::from_str(&self.text).ok()?;
         FieldReader::new(naive_offset).time("updated_at", member(row, "updated_at"))
     }
+
+    /// Keeps of the row's text only the members that show its state: the status and the time of the last change.
+    pub fn keep_state(&mut self) {
+        let members: Vec<String> = match serde_json::from_str::<&RawValue>(&self.text) {
+            Ok(row) => ["status", "updated_at"]
+                .into_iter()
+                .filter_map(|name| Some(format!("\"{name}\":{}", member(row, name)?.get())))
+                .collect(),
+            Err(_) => Vec::new(),
+        };
+        self.text = format!("{{{}}}", members.join(","));
+    }
+
+    /// Returns the status that the row shows, where that is a text.
+    pub fn status(&self) -> Option<String> {
+        let row = serde_json::from_str(&self.text).ok()?;
+        serde_json::from_str(member(row, "status")?.get()).ok()
+    }
 }
 
 /// Pagination, as far as the server states it.
@@ -308,6 +326,7 @@ mod tests {
             let body = format!(r#"{{"data":[{{"id":"a"{status}}}]}}"#);
             let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
             assert_eq!(page.rows[0].has_status, expected, "{body}");
+            assert_eq!(page.rows[0].status().is_some_and(|status| !status.is_empty()), expected, "{body}");
         }
     }
 
@@ -324,7 +343,11 @@ mod tests {
             let body = format!(r#"{{"data":[{{"id":"a"{updated_at}}}]}}"#);
             let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
             let expected = expected.map(|at| at.parse::<DateTime<Utc>>().unwrap());
-            assert_eq!(page.rows[0].updated_at(west), expected, "{body}");
+            let mut row = page.rows[0].clone();
+            assert_eq!(row.updated_at(west), expected, "{body}");
+            row.keep_state();
+            assert_eq!(row.updated_at(west), expected, "{}", row.text);
+            assert!(!row.text.contains("\"id\""), "{}", row.text);
         }
     }
 

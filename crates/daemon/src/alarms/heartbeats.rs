@@ -179,6 +179,7 @@ mod tests {
             written_at: None,
             database: None,
             free_bytes: None,
+            refused_configuration: None,
             stores: vec![store],
             strangers: None,
             channels: Vec::new(),

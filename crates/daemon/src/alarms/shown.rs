@@ -9,6 +9,8 @@ use espelho_store::{AlarmRow, PeerAlarm};
 use espelho_sync_engine::plan::alarms::{Alarm, Code, Severity, State, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::causes;
+
 /// An alarm in one language.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ShownAlarm {
@@ -90,7 +92,7 @@ impl ShownAlarm {
 
     /// Returns the name of its cause, or of its code.
     pub(crate) fn title(&self) -> Text {
-        let cause = Text::new(format!("errors-code-{}", self.cause.replace('_', "-")));
+        let cause = causes::name_of(&self.cause);
         let code = Text::new(format!("page-alarm-{}", self.code.replace('_', "-")));
         match (self.is_about_rows() && cause.is_known(), code.is_known()) {
             (true, _) => cause,

@@ -6,18 +6,20 @@ use espelho_model::{
     program,
     push::PushState,
     text,
-    text::Text,
+    text::{Locale, Text, words as catalogue},
 };
-use espelho_store::{IntentKind, SeenRow};
+use espelho_store::{Error, Happened, IntentKind, NewAction, SeenRow};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{
-    prompt,
+    actor, prompt,
     reading::{Reading, named},
     say,
 };
 use crate::{
+    acts::Deed,
+    causes::{self, Cause},
     cli::{Cli, DecideArgs, IntentArg},
     decisions::{self, Decision, Selection},
     exit,
@@ -46,14 +48,24 @@ pub(super) async fn held(cli: &Cli) -> u8 {
             println!("{}", json!({ "held": rows }));
         }
         Ok(rows) if rows.is_empty() => println!("{}", text!("intents-nothing-held").message(cli.locale)),
-        Ok(rows) => rows.iter().for_each(|row| {
-            let [key, error, hint] = [&row.key, &row.error, &row.hint].map(|text| shown(text));
-            let next = text!("intents-next-step", step = hint).message(cli.locale);
-            println!("{} {} {key}\n  {error}\n  {next}", row.store, row.entity);
-        }),
+        Ok(rows) => {
+            causes::of_held(&rows).iter().for_each(|cause| print!("{}", held_lines(cause, cli.locale)));
+        }
         Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
+}
+
+/// Returns what a guard holds for one cause, with what to do about it.
+fn held_lines(cause: &Cause, locale: Locale) -> String {
+    let lines = format!("{}\n  {}\n", cause.line(locale), cause.next_step().message(locale));
+    match cause.count {
+        0 | 1 => lines,
+        _ => {
+            let see = command_line(RowAct::Look, Rows::OfCause(&cause.code), None);
+            format!("{lines}  {}\n", text!("errors-each", see_all = see).message(locale))
+        }
+    }
 }
 
 /// Decides about the rows that the arguments name: about one, or about all, in one state if the decision fits several.
@@ -99,17 +111,30 @@ fn refuse(cli: &Cli, text: &Text, code: &str) -> u8 {
 
 /// Returns the command line that brings back the rows that the arguments name.
 fn way_back(arguments: &DecideArgs) -> String {
-    let DecideArgs { key, code, store, .. } = arguments;
+    line(Decision::BringBack, arguments, None, arguments.store.as_deref())
+}
+
+/// Returns the command line of a decision about the rows that the arguments name.
+fn line(decision: Decision, arguments: &DecideArgs, state: Option<PushState>, store: Option<&str>) -> String {
+    let act = match decision {
+        Decision::Release => RowAct::Release,
+        Decision::Retry | Decision::BringBack => RowAct::Retry,
+        Decision::Ignore => RowAct::Ignore,
+    };
+    let DecideArgs { key, code, .. } = arguments;
     let intent = arguments.entity.and_then(IntentArg::intent).map(IntentKind::as_str);
     if let (Some(entity), Some(key)) = (intent, key) {
-        return command_line(RowAct::Retry, Rows::One { entity, key }, store.as_deref());
+        return command_line(act, Rows::One { entity, key }, store);
     }
+    let verb = act.verb();
     let table = intent.map(|entity| format!(" {entity}")).unwrap_or_default();
-    let option = |name: &str, value: &Option<String>| {
-        value.as_ref().map(|value| format!(" --{name} {}", quoted(value))).unwrap_or_default()
+    let ignored = if decision == Decision::BringBack { " --ignored" } else { "" };
+    let option = |name: &str, value: Option<&str>| {
+        value.map(|value| format!(" --{name} {}", quoted(value))).unwrap_or_default()
     };
-    let (code, store) = (option("code", code), option("store", store));
-    format!("{} retry{table} --all --ignored{code}{store}", program::call())
+    let state = option("state", state.map(PushState::as_str));
+    let (code, store) = (option("code", code.as_deref()), option("store", store));
+    format!("{} {verb}{table} --all{ignored}{state}{code}{store}", program::call())
 }
 
 async fn decide_with(
@@ -131,6 +156,13 @@ async fn decide_with(
             if decision == Decision::Release && decisions::is_unreleasable(&row) {
                 return Err(Problem::of(Trouble::Guard, "price_zero", text!("push-price-zero")));
             }
+            if decision == Decision::Release && row.state == PushState::Ignored {
+                let refused = refused_release(reading, store, &row).await?;
+                return Err(Problem::of(Trouble::Guard, "ignored", refused));
+            }
+            if !decision.fits(&row) {
+                return Err(Problem::of(Trouble::Failure, "not_decidable", not_decidable(&row)));
+            }
             vec![row]
         }
         (Some(_), Some(_), _) => return Err(which_store()),
@@ -148,11 +180,85 @@ async fn decide_with(
             rows
         }
     };
-    let count = decisions::decide(&reading.store, decision, &rows).await?;
+    let count = on_record(reading, decision, arguments, state, &rows).await?;
     if count == 0 && arguments.key.is_some() {
         return Err(no_such_row());
     }
     Ok(Decided::Rows(count))
+}
+
+/// Makes a decision about rows, and records it: before it begins, and when it has ended, as the page does.
+async fn on_record(
+    reading: &Reading,
+    decision: Decision,
+    arguments: &DecideArgs,
+    state: Option<PushState>,
+    rows: &[SeenRow],
+) -> Result<usize, Error> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let store = match (&arguments.key, rows) {
+        (Some(_), [row]) => Some(row.store.as_str()),
+        _ => arguments.store.as_deref(),
+    };
+    let action = NewAction {
+        actor: actor(),
+        act: deed(decision, rows).word().to_owned(),
+        store: store.unwrap_or_default().to_owned(),
+        command: line(decision, arguments, state, store),
+        before: decisions::recorded(&reading.store, rows).await?,
+    };
+    let id = reading.store.actions().begin(&action).await?;
+    let count = decisions::decide(&reading.store, decision, rows).await?;
+    reading.store.actions().end(id, decision.makes().0.as_str(), count as u64).await?;
+    Ok(count)
+}
+
+/// Returns the deed that a decision is on record as: by the state of the row, where it is one.
+fn deed(decision: Decision, rows: &[SeenRow]) -> Deed {
+    let state = match rows {
+        [row] => Some(row.state),
+        _ => None,
+    };
+    match (decision, state) {
+        (Decision::Release, _) => Deed::Release,
+        (Decision::BringBack, _) | (Decision::Retry, Some(PushState::Ignored)) => Deed::BringBack,
+        (Decision::Retry, _) => Deed::Retry,
+        (Decision::Ignore, Some(PushState::Doubtful)) => Deed::Happened,
+        (Decision::Ignore, _) => Deed::Ignore,
+    }
+}
+
+/// Returns why an ignored row is not released: somebody has said no to it. By whom and when, where that is on record.
+async fn refused_release(reading: &Reading, store: &StoreKey, row: &SeenRow) -> Result<Text, Error> {
+    let (entity, key) = (row.intent.as_str(), row.key.as_str());
+    let name = format!("{store} {entity} {key}");
+    let decided = reading.store.history().decisions_on(store, &[name]).await?;
+    let given_up = decided.into_iter().rev().find_map(|event| match event.what {
+        Happened::Decided { act, actor, .. }
+            if matches!(Deed::parse(&act), Some(Deed::Ignore | Deed::Happened)) =>
+        {
+            Some((actor, event.at))
+        }
+        _ => None,
+    });
+    let back = command_line(RowAct::Retry, Rows::One { entity, key }, Some(store.as_str()));
+    Ok(match given_up {
+        Some((actor, at)) => text!("intents-release-ignored-by", actor = shown(&actor), at = at, back = back),
+        None => text!("intents-release-ignored", back = back),
+    })
+}
+
+/// Returns why nothing is decided about a row in its state.
+fn not_decidable(row: &SeenRow) -> Text {
+    let (entity, key) = (row.intent.as_str(), row.key.as_str());
+    let line = |act| command_line(act, Rows::One { entity, key }, Some(row.store.as_str()));
+    let state = catalogue::push_state(row.state.as_str());
+    match row.state {
+        PushState::New => text!("intents-in-the-queue", state = state, ignore = line(RowAct::Ignore)),
+        _ => text!("intents-not-decidable", state = state, see = line(RowAct::Look)),
+    }
 }
 
 /// Returns the named store, or all if none is named. A name that no configuration has counts if rows of the ERP have it.
@@ -239,9 +345,74 @@ fn which_store() -> Problem {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
+    use espelho_model::text::Language;
 
     use super::*;
-    use crate::cli::Command;
+    use crate::cli::{Command, EndedStateArg};
+
+    fn seen(state: PushState) -> SeenRow {
+        SeenRow {
+            store: "loja-1".into(),
+            intent: IntentKind::Command,
+            key: "8".into(),
+            state,
+            code: "x".into(),
+            updated_at: None,
+        }
+    }
+
+    #[test]
+    fn a_decision_is_on_record_as_what_it_was_for_its_row() {
+        use PushState::{Doubtful, Failed, Held, Ignored, New};
+        for (decision, states, expected) in [
+            (Decision::Release, &[Held][..], Deed::Release),
+            (Decision::Retry, &[Failed], Deed::Retry),
+            (Decision::Retry, &[Ignored], Deed::BringBack),
+            (Decision::BringBack, &[Ignored, Ignored], Deed::BringBack),
+            (Decision::Ignore, &[New], Deed::Ignore),
+            (Decision::Ignore, &[Doubtful], Deed::Happened),
+            (Decision::Ignore, &[Failed, Failed], Deed::Ignore),
+        ] {
+            let rows: Vec<SeenRow> = states.iter().map(|state| seen(*state)).collect();
+            assert_eq!(deed(decision, &rows), expected, "{decision:?} {states:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_decided_about_says_why_and_what_there_is_to_do() {
+        use PushState::{Done, New, Sending};
+        for (state, step) in [
+            (New, "espelho ignore command 8 --store loja-1"),
+            (Sending, "espelho explain command 8 --store loja-1"),
+            (Done, "espelho explain command 8 --store loja-1"),
+        ] {
+            let text = not_decidable(&seen(state));
+            for locale in Language::ALL.map(Locale::of) {
+                let next = text.next(locale).unwrap_or_default();
+                assert!(next.contains(step) && !text.message(locale).contains("{$"), "{state}: {next}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_names_the_command_line_that_was_typed() {
+        for typed in [
+            "espelho release price CAN-01/1 --store loja-1",
+            "espelho release --all",
+            "espelho retry stock --all --ignored --code x",
+            "espelho ignore --all --state held --code many_to_zero --store loja-1",
+        ] {
+            let (decision, arguments, state) = match Cli::try_parse_from(typed.split(' ')).unwrap().command {
+                Some(Command::Ignore(ignore)) => {
+                    (Decision::Ignore, ignore.decide, ignore.state.map(EndedStateArg::state))
+                }
+                Some(Command::Retry(retry)) => (Decision::BringBack, retry.decide, None),
+                Some(Command::Release(decide)) => (Decision::Release, decide, None),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(line(decision, &arguments, state, arguments.store.as_deref()), typed);
+        }
+    }
 
     #[test]
     fn the_way_back_takes_the_rows_that_were_named_and_is_a_command_line() {

@@ -42,14 +42,25 @@ use crate::{
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
-    look(cli, arguments).await.0
+    look(cli, arguments).await.code
 }
 
-/// Checks everything. Returns the exit code, and whether the service of this installation runs here.
-pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> (u8, bool) {
+/// The result of all checks.
+#[derive(Default)]
+pub(super) struct Looked {
+    /// The exit code.
+    pub(super) code: u8,
+    /// Whether the service of this installation runs here.
+    pub(super) is_running: bool,
+    /// The stores whose credential the marketplace refused.
+    pub(super) refused: Vec<String>,
+}
+
+/// Checks everything.
+pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
-        Err(code) => return (code, false),
+        Err(code) => return Looked { code, ..Looked::default() },
     };
     telemetry::start(configuration.installation.log.format, "off");
     let folder = config::directory(cli.config.as_deref());
@@ -58,7 +69,9 @@ pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> (u8, bool) {
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
     printer.end(&findings);
-    (exit_code(&findings), facts.status().is_some())
+    let refused = findings.iter().filter(|finding| finding.is_authentication);
+    let refused = refused.filter_map(|finding| finding.store.clone()).collect();
+    Looked { code: exit_code(&findings), is_running: facts.status().is_some(), refused }
 }
 
 /// Runs every check, and calls `said` with each result.

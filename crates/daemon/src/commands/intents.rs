@@ -1,9 +1,11 @@
 //! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`, `webhook test`: write the tables that an ERP writes, and
 //! report the outcome.
 //!
-//! [`crate::intent_rules`] refuses in advance what the tables would refuse, `wait` polls the row, `answer` finds the words.
+//! [`crate::intent_rules`] refuses in advance what the tables would refuse, `wait` polls the row, `delay` finds why it is
+//! still open, `answer` finds the words.
 
 mod answer;
+mod delay;
 mod wait;
 
 use std::{io::IsTerminal as _, path::Path, time::Duration};
@@ -132,9 +134,17 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
         Some(longest) => wait::wait(reading, &written, longest).await?,
         None => Became::Written,
     };
-    let spoken = spoken(&deed, &became, command);
+    let delay = delay::find(reading, &written, &became, cli.locale).await?;
+    let spoken = match &delay {
+        Some(delay) => spoken(&deed, &became, command).delayed_by(delay),
+        None => spoken(&deed, &became, command),
+    };
     match cli.json {
-        true => println!("{}", as_json(reading, &written, command, &became).await?),
+        true => {
+            let mut told = as_json(reading, &written, command, &became).await?;
+            told["delayed_by"] = json!(delay.map(|delay| delay.code));
+            println!("{told}");
+        }
         false => println!("{}", spoken.lines(cli.locale)),
     }
     Ok(spoken.code)
@@ -246,7 +256,7 @@ async fn checked(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> Re
             (Deed::TestDelivery, Intent::Command { kind, key, data: Value::Null })
         }
         IntentCommand::Import(ImportArgs { kind, file, .. }) => {
-            let rows = read_file(cli.locale, *kind, file)?;
+            let rows = read_file(cli.locale, *kind, file, &known(reading, &store).await?)?;
             (Deed::File { rows: rows.len() }, Intent::Rows(rows))
         }
     };
@@ -307,18 +317,19 @@ async fn price(
 fn orders(command: &OrdersCommand) -> Result<(Deed, Intent), Refusal> {
     match command {
         OrdersCommand::Advance { number, status, data, .. } => {
-            check::status(status)?;
+            let status = check::status_named(status)?;
             if let Some(field) = data.as_deref().and_then(doubled_name) {
                 return Err(Refusal::new("usage", text!("value-doubled-field", field = field)));
             }
             let data = match data {
                 Some(text) => serde_json::from_str(text).map_err(|error| {
-                    Refusal::new("usage", text!("intents-no-json", problem = error.to_string()))
+                    let (line, column) = (error.line(), error.column());
+                    Refusal::new("usage", text!("intents-no-json", line = line, column = column))
                 })?,
                 None => Value::Null,
             };
             let data = json!({"status": status, "data": data});
-            let deed = Deed::Status { order: number.clone(), status: status.clone() };
+            let deed = Deed::Status { order: number.clone(), status: status.to_owned() };
             Ok((deed, Intent::Command { kind: CommandKind::OrderStatus, key: number.clone(), data }))
         }
         OrdersCommand::Notes { number, text, .. } => {
@@ -344,13 +355,13 @@ fn labels(command: &LabelsCommand) -> Result<(Deed, Intent), Refusal> {
     Ok((deed, Intent::Command { kind: CommandKind::LabelsGenerate, key: number.clone(), data }))
 }
 
-fn read_file(locale: Locale, kind: ImportKind, file: &Path) -> Result<Rows, Refusal> {
+fn read_file(locale: Locale, kind: ImportKind, file: &Path, known: &Known) -> Result<Rows, Refusal> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| {
         let problem = error.to_string();
         Refusal::new("usage", text!("intents-no-file", file = name.as_str(), problem = problem))
     })?;
-    import::rows(kind, &bytes).map_err(|bad| {
+    import::rows(kind, &bytes, known).map_err(|bad| {
         let lines: Vec<String> = bad.texts().iter().map(|text| text.message(locale)).collect();
         Refusal::new("bad_lines", text!("intents-bad-lines", file = name.as_str(), lines = lines.join("; ")))
     })
@@ -363,7 +374,7 @@ async fn known(reading: &Reading, store: &StoreKey) -> Result<Known, espelho_sto
     }
     let (skus, locations) =
         (reading.store.lookups().skus(store).await?, reading.store.lookups().stock_locations(store).await?);
-    Ok(Known { skus, locations, is_mirrored })
+    Ok(Known { skus: skus.into_iter().collect(), locations, is_mirrored })
 }
 
 /// Returns the named store, or the only one.

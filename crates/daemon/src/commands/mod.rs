@@ -22,6 +22,7 @@ mod plan;
 mod prompt;
 mod prune;
 mod reading;
+mod reload;
 mod restore;
 mod resync;
 mod run;
@@ -59,6 +60,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Sandbox(arguments)) => sandbox::run(&cli, arguments).await,
         Some(Command::Init(arguments)) => init::run(&cli, arguments).await,
         Some(Command::Check) => check::run(&cli),
+        Some(Command::Reload) => reload::run(&cli).await,
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&cli, arguments).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
@@ -131,17 +133,23 @@ fn load_listen(cli: &Cli) -> Result<SocketAddr, u8> {
 }
 
 fn or_report<T>(loaded: Result<T, Vec<ConfigError>>, cli: &Cli) -> Result<T, u8> {
-    loaded.map_err(|errors| {
-        let problems: Vec<Problem> = errors
-            .iter()
-            .map(|error| Problem::new(Trouble::Configuration, "configuration", error, error.text()))
-            .collect();
-        problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.message(cli.locale)));
+    loaded.map_err(|mistakes| {
+        let problems = say_mistakes(&mistakes, cli);
         if cli.json {
             println!("{}", report::failure_json(&problems, cli.locale));
         }
         exit::CONFIGURATION
     })
+}
+
+/// Prints the mistakes of a configuration for people, and returns them as problems.
+fn say_mistakes(mistakes: &[ConfigError], cli: &Cli) -> Vec<Problem> {
+    let problem = |mistake: &ConfigError| {
+        Problem::new(Trouble::Configuration, "configuration", mistake, mistake.text())
+    };
+    let problems: Vec<Problem> = mistakes.iter().map(problem).collect();
+    problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.message(cli.locale)));
+    problems
 }
 
 /// Prints a problem that kept a command from starting, and returns the exit code.
@@ -172,6 +180,11 @@ fn operator() -> String {
     let id = rustix::process::getuid().as_raw();
     let users = || std::fs::read_to_string("/etc/passwd").ok();
     name.or_else(|| user_name(&users()?, id)).unwrap_or_else(|| format!("uid {id}"))
+}
+
+/// Returns who acts, as the record of acts names somebody at the command line. No operator of the page has a colon in the name.
+fn actor() -> String {
+    format!("cli:{}", operator())
 }
 
 /// Returns the name of a user, from the text of `/etc/passwd` (passwd(5)).

@@ -3,15 +3,18 @@
 use chrono::TimeDelta;
 use espelho_model::{
     StoreKey,
+    next_step::quoted,
     pause::{Pause, PauseScope},
-    text,
+    program, text,
     text::{Arg, Text},
+    time::fixed_width,
 };
+use espelho_store::NewAction;
 use espelho_sync_engine::Problem;
 use serde_json::{Value, json};
 
 use super::{
-    operator,
+    actor, operator,
     reading::{Reading, named},
     say,
 };
@@ -74,15 +77,51 @@ async fn begin(reading: &Reading, arguments: &PauseArgs) -> Result<Vec<Pause>, P
     let (scope, by) = (arguments.only.map_or(PauseScope::All, PauseArg::scope), operator());
     let pause = |store: StoreKey| Pause { store, scope, since, until, paused_by: by.clone() };
     let pauses: Vec<Pause> = meant(reading, &arguments.store)?.into_iter().map(pause).collect();
+    let span = format!(" --for {}s", arguments.span.as_secs());
+    let lines = pauses.iter().map(|pause| pause.store.to_string());
+    let action = new_action("pause", arguments.only, &span, &arguments.store, lines);
+    let id = reading.store.actions().begin(&action).await?;
     reading.store.pauses().begin(&pauses).await?;
+    let after = format!("paused until {}", fixed_width(until));
+    reading.store.actions().end(id, &after, pauses.len() as u64).await?;
     Ok(pauses)
+}
+
+/// Returns the record of a pause, or of its end: `lines` name what it is about.
+fn new_action(
+    act: &str,
+    only: Option<PauseArg>,
+    span: &str,
+    stores: &[String],
+    lines: impl Iterator<Item = String>,
+) -> NewAction {
+    let only = only.map(|only| format!(" --only {}", only.scope().as_str())).unwrap_or_default();
+    let of_stores: String = stores.iter().map(|store| format!(" --store {}", quoted(store))).collect();
+    let store = match stores {
+        [store] => store.clone(),
+        _ => String::new(),
+    };
+    NewAction {
+        actor: actor(),
+        act: act.to_owned(),
+        store,
+        command: format!("{} {act}{only}{span}{of_stores}", program::call()),
+        before: lines.collect::<Vec<_>>().join("\n"),
+    }
 }
 
 async fn end(reading: &Reading, arguments: &ResumeArgs) -> Result<(u64, Vec<Pause>), Problem> {
     let stores = meant(reading, &arguments.store)?;
     let scopes = arguments.only.map_or(PauseScope::ALL.to_vec(), |only| vec![only.scope()]);
-    let ended = reading.store.pauses().end(&stores, &scopes).await?;
     let now = reading.clock.now();
+    let recent = reading.store.pauses().recent().await?;
+    let ends =
+        |pause: &&Pause| pause.lasts(now) && stores.contains(&pause.store) && scopes.contains(&pause.scope);
+    let lines = recent.iter().filter(ends).map(|pause| format!("{} {}", pause.store, pause.scope.as_str()));
+    let action = new_action("resume", arguments.only, "", &arguments.store, lines);
+    let id = reading.store.actions().begin(&action).await?;
+    let ended = reading.store.pauses().end(&stores, &scopes).await?;
+    reading.store.actions().end(id, "resumed", ended).await?;
     let left = reading.store.pauses().recent().await?;
     Ok((ended, left.into_iter().filter(|pause| pause.lasts(now) && stores.contains(&pause.store)).collect()))
 }
@@ -119,4 +158,31 @@ fn shown(pause: &Pause) -> Value {
         "store": pause.store.as_str(), "scope": pause.scope.as_str(), "since": pause.since,
         "until": pause.until, "by": pause.paused_by,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Command;
+
+    #[test]
+    fn the_record_of_a_pause_names_a_command_line_that_does_the_same() {
+        for (typed, act, store) in [
+            ("espelho pause --only push --for 90s --store loja-1", "pause", "loja-1"),
+            ("espelho pause --for 90s --store loja-1 --store loja-2", "pause", ""),
+            ("espelho resume --only commands --store loja-1", "resume", "loja-1"),
+            ("espelho resume", "resume", ""),
+        ] {
+            let (only, span, stores) = match Cli::try_parse_from(typed.split(' ')).unwrap().command {
+                Some(Command::Pause(pause)) => (pause.only, " --for 90s", pause.store),
+                Some(Command::Resume(resume)) => (resume.only, "", resume.store),
+                other => panic!("{other:?}"),
+            };
+            let action = new_action(act, only, span, &stores, std::iter::once("loja-1 push".to_owned()));
+            assert_eq!((action.command.as_str(), action.store.as_str()), (typed, store));
+            assert!(action.actor.starts_with("cli:") && action.before == "loja-1 push", "{action:?}");
+        }
+    }
 }

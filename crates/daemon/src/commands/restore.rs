@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use espelho_model::{clock::SystemClock, text, text::Text};
+use espelho_model::{clock::SystemClock, program::quoted, text, text::Text};
 use espelho_store::{Restored, restore};
-use espelho_sync_engine::Problem;
+use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{
@@ -37,10 +37,20 @@ async fn put_back(
     let bar = Bar::new();
     let told = |name, done, all| bar.tell(name, done, all);
     let place = Place::to_restore(configuration, path)?;
+    if let Some(folder) = place.file().and_then(Path::parent).filter(|folder| !is_there(folder)) {
+        let folder = folder.display().to_string();
+        let text = text!("copies-no-folder", folder = folder.clone(), quoted = quoted(&folder));
+        return Err(Problem::of(Trouble::Configuration, "no_folder", text));
+    }
     refuse_beside_service(configuration, &place).await?;
     let restored =
         restore(&place.url, path, replace, (SystemClock::shared(), configuration.locale()), &told).await;
     restored.map(|restored| (restored, place)).map_err(Problem::from)
+}
+
+/// Tells whether a folder exists; the one of a name without a folder is the working directory.
+fn is_there(folder: &Path) -> bool {
+    folder.as_os_str().is_empty() || folder.exists()
 }
 
 fn tell(restored: &Restored, place: &str, cli: &Cli) {
@@ -68,4 +78,5 @@ fn tell(restored: &Restored, place: &str, cli: &Cli) {
     }
     say(text!("copies-feed", from = *feed_from));
     say(text!("copies-next-start"));
+    say(text!("copies-other-installation"));
 }

@@ -1,25 +1,25 @@
 //! `espelho status`: the state of everything. It asks the service if that answers; otherwise it reads the database.
 
-use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, time::fixed_width};
 use espelho_store::Store;
 use espelho_sync_engine::{
     Problem, Trouble,
-    plan::alarms::{Code, decide},
+    plan::alarms::{Code, Severity, decide},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    load_listen, load_to_read, no_signals,
+    load_listen, no_signals, or_report,
     reading::{Reading, attach, is_of_another, named},
-    say,
+    say, say_mistakes,
 };
 use crate::{
     alarms::{self, ShownAlarm, ShownVerdict},
     cli::{Cli, StatusArgs},
-    config::Configuration,
+    config::{self, ConfigError, Configuration},
     context::stop_on_signals,
     exit, local, report,
     status::{self, Counted, ServiceState, StatusSnapshot, TextStyle, WatchedReadings},
@@ -27,6 +27,8 @@ use crate::{
 
 /// How often `--watch` looks.
 const EVERY: Duration = Duration::from_secs(2);
+/// So many stores that the service does not know are named.
+const NAMED: usize = 5;
 /// Moves the cursor home. Every line then clears the rest of itself, and the last one what is below: nothing flickers.
 const HOME: &str = "\x1b[H";
 const CLEAR_BELOW: &str = "\x1b[J";
@@ -38,9 +40,9 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
             Err(code) => code,
         };
     }
-    let configuration = match load_to_read(cli) {
+    let configuration = match config::load_without_secrets(&config::directory(cli.config.as_deref())) {
         Ok(configuration) => configuration,
-        Err(code) => return code,
+        Err(mistakes) => return show_beside_mistakes(mistakes, cli, arguments.store.as_deref()).await,
     };
     let of = match named(&configuration, arguments.store.as_deref()) {
         Ok(keys) => arguments.store.as_ref().and(keys.into_iter().next()),
@@ -78,6 +80,38 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     }
     reader.end().await;
     code
+}
+
+/// Prints the mistakes of a configuration that cannot be read, then the state as the running service tells it: that one
+/// has the files of its start or of its last reload. Returns the exit code of the mistakes.
+async fn show_beside_mistakes(mistakes: Vec<ConfigError>, cli: &Cli, of: Option<&str>) -> u8 {
+    let (clock, of) = (SystemClock::shared(), of.and_then(|name| StoreKey::new(name).ok()));
+    let told = match config::load_without_stores(&config::directory(cli.config.as_deref())) {
+        // The address of a folder without a configuration is nobody's.
+        Ok(configuration) if !mistakes.iter().any(ConfigError::is_none_yet) => {
+            ask_own_service(&configuration, of.as_ref(), cli.locale, &clock).await
+        }
+        _ => None,
+    };
+    let Some(snapshot) = told else {
+        return or_report(Err::<(), _>(mistakes), cli).err().unwrap_or(exit::CONFIGURATION);
+    };
+    let problems = say_mistakes(&mistakes, cli);
+    match cli.json {
+        true => println!("{}", with_errors(&snapshot, &problems, cli.locale)),
+        false => {
+            show(&snapshot, cli, None);
+        }
+    }
+    exit::CONFIGURATION
+}
+
+/// Returns the object of a snapshot beside problems.
+fn with_errors(snapshot: &StatusSnapshot, problems: &[Problem], locale: Locale) -> Value {
+    let errors: Vec<Value> = problems.iter().map(|problem| report::problem_json(problem, locale)).collect();
+    let mut object = json!(snapshot);
+    object["errors"] = json!(errors);
+    object
 }
 
 /// Asks `/livez`, and returns the exit code: alarms make no service unhealthy that answers.
@@ -179,7 +213,13 @@ impl StateReader<'_> {
             return self.recorded().await;
         };
         if !self.is_of_another(&answer.service).await {
-            return Ok(answer);
+            let configured = self.configuration.stores.iter().map(|store| &store.key);
+            let unknown = match self.of {
+                // The service has answered for this store.
+                Some(_) => Vec::new(),
+                None => unknown_to(&answer, configured),
+            };
+            return Ok(warn_of_unknown(answer, &unknown, locale));
         }
         match self.recorded().await {
             Ok(snapshot) => Ok(beside_another(snapshot, listen, locale)),
@@ -244,12 +284,8 @@ pub(super) async fn standing_alarms(
     locale: Locale,
 ) -> Vec<ShownAlarm> {
     let Reading { configuration, store, clock } = reading;
-    let listen = configuration.installation.http.listen;
-    if let Some(answer) = ask_service(listen, of, locale, clock).await {
-        let told = (answer.service.installation.as_deref(), answer.service.file.as_deref());
-        if !is_of_another(told, configuration, clock).await {
-            return answer.alarms;
-        }
+    if let Some(answer) = ask_own_service(configuration, of, locale, clock).await {
+        return answer.alarms;
     }
     match alarms::offline(store, &configuration.shown(), clock.now()).await {
         Ok(seen) => ShownVerdict::of(&decide(&seen), locale).alarms,
@@ -267,20 +303,75 @@ fn beside_another(mut snapshot: StatusSnapshot, listen: SocketAddr, locale: Loca
     snapshot
 }
 
-/// Returns the running service's own snapshot. Any other answer at the address is not from the service.
+/// Returns the snapshot of this installation's service, if that answers.
+async fn ask_own_service(
+    configuration: &Configuration,
+    of: Option<&StoreKey>,
+    locale: Locale,
+    clock: &Arc<dyn Clock>,
+) -> Option<StatusSnapshot> {
+    let answer = ask_service(configuration.installation.http.listen, of, locale, clock).await?;
+    let told = (answer.service.installation.as_deref(), answer.service.file.as_deref());
+    (!is_of_another(told, configuration, clock).await).then_some(answer)
+}
+
+/// Returns the running service's own snapshot. Any other answer at the address is not from the service. One that does
+/// not know the store shows none, and says so.
 async fn ask_service(
     listen: SocketAddr,
     of: Option<&StoreKey>,
     locale: Locale,
     clock: &Arc<dyn Clock>,
 ) -> Option<StatusSnapshot> {
-    let store = of.map(|key| format!("&store={key}")).unwrap_or_default();
-    let path = format!("/status?lang={}{store}", locale.language);
+    let of_all = format!("/status?lang={}", locale.language);
+    let path = of.map_or_else(|| of_all.clone(), |key| format!("{of_all}&store={key}"));
     let answer = local::request(listen, "GET", &path, None, clock).await.ok()?;
-    if answer.status != 200 {
-        return None;
+    match (answer.status, of) {
+        (200, _) => serde_json::from_str(&answer.text().await.ok()?).ok(),
+        (404, Some(key)) => {
+            let answer = local::request(listen, "GET", &of_all, None, clock).await.ok()?;
+            let answer: StatusSnapshot = serde_json::from_str(&answer.text().await.ok()?).ok()?;
+            Some(warn_of_unknown(StatusSnapshot { stores: Vec::new(), ..answer }, &[key], locale))
+        }
+        _ => None,
     }
-    serde_json::from_str(&answer.text().await.ok()?).ok()
+}
+
+/// Returns the configured stores that a service does not have. One without any has not read its database yet.
+fn unknown_to<'c>(
+    snapshot: &StatusSnapshot,
+    configured: impl Iterator<Item = &'c StoreKey>,
+) -> Vec<&'c StoreKey> {
+    let known: BTreeSet<&str> = snapshot.stores.iter().map(|store| store.store.as_str()).collect();
+    configured.filter(|key| !known.is_empty() && !known.contains(key.as_str())).collect()
+}
+
+/// Warns of configured stores that the running service does not have: its configuration is from before them, and only
+/// whoever reads the files can tell.
+fn warn_of_unknown(mut snapshot: StatusSnapshot, unknown: &[&StoreKey], locale: Locale) -> StatusSnapshot {
+    if unknown.is_empty() {
+        return snapshot;
+    }
+    let named: Vec<&str> = unknown.iter().take(NAMED).map(|key| key.as_str()).collect();
+    let more = if unknown.len() > NAMED { ", …" } else { "" };
+    let stores = format!("{}{more}", named.join(", "));
+    let text = text!("alarm-not-loaded", count = unknown.len(), stores = stores);
+    let only = match unknown {
+        [key] => Some(key.to_string()),
+        _ => None,
+    };
+    let alarm = ShownAlarm {
+        code: Code::NotHeld.as_str().to_owned(),
+        severity: Severity::Warning.as_str().to_owned(),
+        store: only,
+        count: unknown.len() as u64,
+        text: text.message(locale),
+        next: text.next(locale).unwrap_or_default(),
+        ..ShownAlarm::default()
+    };
+    let (state, alarms) = (std::mem::take(&mut snapshot.state), std::mem::take(&mut snapshot.alarms));
+    let unproved = std::mem::take(&mut snapshot.unproved);
+    snapshot.judged(ShownVerdict { state, alarms, unproved }.with_others([alarm]))
 }
 
 #[cfg(test)]
@@ -301,6 +392,47 @@ mod tests {
         assert!(shown[0].text.starts_with("O serviço está parado. Em 127.0.0.1:8787 "), "{}", shown[0].text);
         assert!(shown[0].next.contains("http.listen"), "{}", shown[0].next);
         assert_eq!(shown[1], specimen::failing(None, "outro"));
+    }
+
+    #[test]
+    fn a_store_that_the_running_service_does_not_know_is_a_warning_that_asks_for_a_reload() {
+        let keys = ["loja-1", "loja-2", "loja-3"].map(|key| StoreKey::new(key).unwrap());
+        let snapshot = |state: &str, stores: &[&str]| StatusSnapshot {
+            state: state.into(),
+            ..specimen::snapshot(stores.iter().map(|key| specimen::store(key)).collect())
+        };
+        for (state, known, expected, only, said) in [
+            ("ok", &["loja-1", "loja-2", "loja-3"][..], "ok", None, ""),
+            ("ok", &["loja-1", "loja-3"], "warning", Some("loja-2"), "não conhece a loja loja-2:"),
+            (
+                "failing",
+                &["loja-1"],
+                "failing",
+                None,
+                "não conhece 2 lojas da configuração (loja-2, loja-3):",
+            ),
+            // It has not read its database yet.
+            ("unknown", &[], "unknown", None, ""),
+        ] {
+            let snapshot = snapshot(state, known);
+            let unknown = unknown_to(&snapshot, keys.iter());
+            let shown = warn_of_unknown(snapshot, &unknown, Locale::default());
+            assert_eq!(shown.state, expected, "{known:?}");
+            assert_eq!(shown.alarms.len(), usize::from(!said.is_empty()), "{known:?}");
+            for alarm in &shown.alarms {
+                assert_eq!((alarm.code.as_str(), alarm.store.as_deref()), ("not_held", only));
+                assert!(alarm.text.contains(said) && alarm.next.contains("reload"), "{alarm:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_service_tells_beside_a_broken_configuration_keeps_its_keys_and_names_the_mistakes() {
+        let text = text!("config-at", place = "stores/loja-1.toml:2", problem = "x");
+        let problem = Problem::of(Trouble::Configuration, "configuration", text);
+        let object = with_errors(&specimen::snapshot(Vec::new()), &[problem], Locale::default());
+        assert_eq!((&object["state"], &object["service"]["running"]), (&json!("ok"), &json!(true)));
+        assert_eq!(object["errors"][0]["error"], json!("stores/loja-1.toml:2: x"));
     }
 
     #[test]

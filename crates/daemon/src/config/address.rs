@@ -31,8 +31,7 @@ pub(crate) fn check_address(name: &str, text: &str, environment: Environment) ->
     if authority.contains('@') {
         return Err(text!("config-address-credentials", field = name));
     }
-    let url = Url::parse(text)
-        .map_err(|e| text!("config-address", field = name, address = text, problem = e.to_string()))?;
+    let url = Url::parse(text).map_err(|_| text!("config-address", field = name, address = text))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(text!("config-address-https", field = name, address = text));
     }

@@ -53,10 +53,15 @@ pub(crate) struct ConfigError {
 const NONE_YET: [&str; 2] = ["config-no-folder", "config-no-stores"];
 
 impl ConfigError {
+    /// Tells whether nobody has written a configuration yet.
+    pub(crate) fn is_none_yet(&self) -> bool {
+        NONE_YET.contains(&self.problem.id())
+    }
+
     /// Returns the same for people: where, what, and the next step.
     pub(crate) fn text(&self) -> Text {
         let problem = self.problem.clone();
-        if NONE_YET.contains(&problem.id()) {
+        if self.is_none_yet() {
             return text!("config-none-yet", place = &self.place, problem = problem);
         }
         let mistake = match problem.has_next() {
@@ -162,6 +167,13 @@ pub(crate) fn load_without_secrets(dir: &Path) -> Result<Configuration, Vec<Conf
 /// Reads the address of the page and of the health checks alone.
 pub(crate) fn load_listen(dir: &Path) -> Result<SocketAddr, ConfigError> {
     installation::load(dir).map(|installation| installation.http.listen)
+}
+
+/// Reads `espelho.toml` alone, as a configuration without stores: enough to ask the running service, which has the
+/// stores' files of its start or of its last reload.
+pub(crate) fn load_without_stores(dir: &Path) -> Result<Configuration, ConfigError> {
+    let (tokens, notices) = (Tokens::default(), NoticesConfig::default());
+    Ok(Configuration { installation: installation::load(dir)?, stores: Vec::new(), tokens, notices })
 }
 
 fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {

@@ -75,6 +75,11 @@ impl StoreConfig {
         // `Debug` shows every present and future key; only secrets are hidden from it.
         format!("{self:?}") == format!("{other:?}") && secrets(self) == secrets(other)
     }
+
+    /// Whether the credential has another password.
+    pub(crate) fn has_new_password(&self, before: &Self) -> bool {
+        self.password.expose_secret() != before.password.expose_secret()
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -11,6 +11,7 @@ mod words;
 use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
+    push::PushState,
     sync::Resource,
     text,
     text::{Locale, Text},
@@ -22,7 +23,7 @@ use serde_json::Value;
 
 pub(crate) use reference::{entity, reference};
 pub(crate) use similar::similar;
-pub(crate) use spelling::spellings;
+pub(crate) use spelling::{folded, spellings};
 pub(crate) use words::Told;
 
 use crate::terminal::shown;
@@ -90,13 +91,21 @@ pub(crate) async fn look(
         Some(subject) => store.history().story(of, subject).await?,
         None => Vec::new(),
     };
+    let events: Vec<Event> = events.into_iter().map(|event| words::with_way_back(event, of)).collect();
     let changes = store.history().changes_of(of, &entity, &row_key).await?;
     let events = match subject {
         Some(_) => events,
         None => mirrored(&entity, &row_key, &changes),
     };
     let intent = match entity.parse() {
-        Ok(intent) => store.releases().intent_row(of.as_str(), intent, &key).await?,
+        Ok(intent) => {
+            let mut row = store.releases().intent_row(of.as_str(), intent, &key).await?;
+            // A version that kept the guard's next step may have ignored it.
+            if let Some(row) = row.as_mut().filter(|row| row.state == PushState::Ignored.as_str()) {
+                row.hint = Some(words::way_back(intent, &key, of));
+            }
+            row
+        }
         Err(_) => None,
     };
     let command = intent.as_ref().filter(|_| entity == "command").and_then(|row| row.intent.as_deref());

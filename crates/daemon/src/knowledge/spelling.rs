@@ -47,6 +47,20 @@ fn padded(number: &str, digits: usize) -> Vec<String> {
     distinct([number.to_owned()].into_iter().chain(with_zeros))
 }
 
+/// Returns a word as people may type it: in small letters, without the accents of Portuguese.
+pub(crate) fn folded(word: &str) -> String {
+    let plain = |letter| match letter {
+        'á' | 'à' | 'â' | 'ã' => 'a',
+        'é' | 'ê' => 'e',
+        'í' => 'i',
+        'ó' | 'ô' | 'õ' => 'o',
+        'ú' | 'ü' => 'u',
+        'ç' => 'c',
+        other => other,
+    };
+    word.to_lowercase().chars().map(plain).collect()
+}
+
 fn distinct(all: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for one in all {
@@ -57,12 +71,12 @@ fn distinct(all: impl IntoIterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// Returns a pattern of `LIKE` for a name in small letters that has these words in this order. A letter with an accent
-/// stands for any: SQLite knows the small letters of ASCII alone.
+/// Returns a pattern of `LIKE` for a name in small letters without accents that has these words in this order. Any other
+/// letter that is not ASCII's stands for any.
 fn pattern(words: &str) -> String {
     let mut pattern = String::from("%");
     for word in words.split_whitespace() {
-        for letter in word.to_lowercase().chars() {
+        for letter in folded(word).chars() {
             match letter {
                 '%' | '_' | '!' => pattern.extend(['!', letter]),
                 letter if letter.is_ascii() => pattern.push(letter),
@@ -100,9 +114,13 @@ mod tests {
     #[test]
     fn letters_are_tried_in_both_sizes_and_names_by_their_words() {
         assert_eq!(spellings("can-01").skus, ["can-01", "CAN-01"]);
-        for (asked, expected) in
-            [("Caneta  AZUL", "%caneta%azul%"), ("são", "%s_o%"), ("100%", "%100!%%"), ("ab", "")]
-        {
+        for (asked, expected) in [
+            ("Caneta  AZUL", "%caneta%azul%"),
+            ("são", "%sao%"),
+            ("relógio ñ", "%relogio%_%"),
+            ("100%", "%100!%%"),
+            ("ab", ""),
+        ] {
             assert_eq!(spellings(asked).name, expected, "{asked}");
         }
     }

@@ -56,6 +56,11 @@ fn told(what: &Happened) -> String {
         Happened::Answered { intent, key, state, code, .. } => {
             format!("answer {} {key} {state} {code}", intent.as_str())
         }
+        Happened::Was { intent, key, state, code } => {
+            format!("was {} {key} {} {code}", intent.as_str(), state.as_str())
+        }
+        // The name of whoever acted is a person's.
+        Happened::Decided { intent, key, act, .. } => format!("decided {} {key} {act}", intent.as_str()),
         Happened::Called(effect) => called(effect),
         Happened::Invoiced { kind, status, .. } => format!("invoice {kind} {status}"),
         Happened::Replaced { .. } => "invoice replaced".to_owned(),
@@ -119,6 +124,12 @@ mod tests {
                 hint: secret(),
             },
             Happened::Called(Box::new(effect)),
+            Happened::Decided {
+                intent: IntentKind::Command,
+                key: "8".into(),
+                act: "ignore".into(),
+                actor: secret(),
+            },
             Happened::Taken { erp_id: Some(secret()), note: Some(secret()) },
             Happened::Filed { file: secret(), is_void: false },
             Happened::Shipped { id: "5".into(), status: "pending".into(), tracking_code: Some(secret()) },
@@ -145,6 +156,7 @@ mod tests {
             "order 77",
             "moved ? > paid",
             "answer command 8 failed http_422",
+            "decided command 8 ignore",
             "call order.notes PUT /api/v1/orders/77/notes confirmed",
         ] {
             assert!(block.contains(line), "no {line} in\n{block}");

@@ -2,6 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    StoreKey,
+    next_step::{RowAct, Rows, command_line},
     push::{CommandKind, PushState},
     text,
     text::{Arg, Locale, Text},
@@ -124,8 +126,17 @@ fn of_event(Event { at, what }: Event) -> Told {
         Happened::Commanded { key, intent } => {
             plain("commanded", 4, text!("explain-commanded", key = shown(&key), wish = cut(&intent)))
         }
+        Happened::Was { intent, key, state, code } => {
+            let row = row_name(intent, &key);
+            let state = text!("explain-state", state = state.as_str());
+            plain("was", 7, text!("explain-was", row = row, state = state, code = shown(&code)))
+        }
+        Happened::Decided { intent, key, act, actor } => {
+            let row = row_name(intent, &key);
+            plain("decided", 8, text!("explain-decided", row = row, act = act, actor = shown(&actor)))
+        }
         Happened::Answered { intent, key, state, code, error, hint } => {
-            let row = Text::new("explain-entity").with("entity", intent.as_str()).with("key", shown(&key));
+            let row = row_name(intent, &key);
             let state_words = text!("explain-state", state = state.as_str());
             let text = match error.is_empty() {
                 true => text!("explain-answered", row = row, state = state_words),
@@ -135,7 +146,14 @@ fn of_event(Event { at, what }: Event) -> Told {
                 }
             };
             let hint = Some(hint).filter(|hint| !hint.is_empty());
-            Told { at, kind: "answered", text, hint, rank: 7 }
+            // Nothing is to be done about a row that somebody has given up; its hint brings it back.
+            let (text, hint) = match hint {
+                Some(back) if state == PushState::Ignored.as_str() => {
+                    (text!("explain-way-back", what = text, back = shown(&back)), None)
+                }
+                hint => (text, hint),
+            };
+            Told { at, kind: "answered", text, hint, rank: 9 }
         }
         Happened::Called(effect) => plain("called", 5, called(&effect)),
         Happened::Invoiced { number, kind, status } => {
@@ -171,6 +189,34 @@ fn of_event(Event { at, what }: Event) -> Told {
             plain("taken", 9, text)
         }
     }
+}
+
+/// Returns the name of a row of the ERP.
+fn row_name(intent: IntentKind, key: &str) -> Text {
+    Text::new("explain-entity").with("entity", intent.as_str()).with("key", shown(key))
+}
+
+/// Replaces the next step of a row that somebody has ignored: that of its cause may let pass what was refused.
+pub(super) fn with_way_back(event: Event, store: &StoreKey) -> Event {
+    let what = match event.what {
+        Happened::Answered { intent, key, state, code, error, .. }
+            if state == PushState::Ignored.as_str() =>
+        {
+            let hint = way_back(intent, &key, store);
+            Happened::Answered { intent, key, state, code, error, hint }
+        }
+        what => what,
+    };
+    Event { at: event.at, what }
+}
+
+/// Returns the command line that brings an ignored row back. The key of a level or a price may be followed by its value.
+pub(super) fn way_back(intent: IntentKind, key: &str, store: &StoreKey) -> String {
+    let key = match intent {
+        IntentKind::Command => key,
+        IntentKind::Stock | IntentKind::Price => key.rsplit_once(" → ").map_or(key, |(key, _)| key),
+    };
+    command_line(RowAct::Retry, Rows::One { entity: intent.as_str(), key }, Some(store.as_str()))
 }
 
 fn moved(from: Option<String>, to: Option<String>, description: Option<String>) -> Text {
@@ -340,6 +386,66 @@ mod tests {
             for locale in Language::ALL.map(Locale::of) {
                 let line = event.line(locale);
                 assert!(!line.contains("explain-") && !line.contains("{$"), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_was_held_and_decided_about_tells_who_said_what() {
+        let key = || "CAN-01/1: 70.9 → 0.99".to_owned();
+        let decided = |act: &str, actor: &str| Happened::Decided {
+            intent: IntentKind::Price,
+            key: key(),
+            act: act.into(),
+            actor: actor.into(),
+        };
+        let was = Happened::Was {
+            intent: IntentKind::Price,
+            key: key(),
+            state: PushState::Held,
+            code: "price_jump".into(),
+        };
+        let events = vec![
+            Event { at: at(5), what: decided("release", "cli:root") },
+            Event { at: at(3), what: decided("bring_back", "ana") },
+            Event { at: at(1), what: decided("ignore", "cli:root") },
+            Event { at: at(0), what: was },
+        ];
+        let lines: Vec<String> = told(events, &[], None)
+            .iter()
+            .map(|event| event.line(Locale::default()).trim().to_owned())
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "31/01/2026 14:00  preço CAN-01/1: 70.9 → 0.99: retido (price_jump), até alguém decidir",
+                "31/01/2026 14:01  preço CAN-01/1: 70.9 → 0.99: ignorado por cli:root",
+                "31/01/2026 14:03  preço CAN-01/1: 70.9 → 0.99: trazido de volta por ana",
+                "31/01/2026 14:05  preço CAN-01/1: 70.9 → 0.99: liberado por cli:root",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_ignored_row_names_its_way_back_and_no_release() {
+        let store = StoreKey::new("loja-1").unwrap();
+        let answered = |intent, key: &str, state: &str| {
+            let [key, state, code, error, hint] =
+                [key, state, "price_jump", "causa", "espelho release price CAN-01/1"].map(str::to_owned);
+            Event { at: at(0), what: Happened::Answered { intent, key, state, code, error, hint } }
+        };
+        for (intent, key, state, expected) in [
+            (IntentKind::Price, "CAN-01/1 → 0.99", "ignored", "espelho retry price CAN-01/1 --store loja-1"),
+            (IntentKind::Command, "8", "ignored", "espelho retry command 8 --store loja-1"),
+            (IntentKind::Price, "CAN-01/1 → 0.99", "held", "espelho release price CAN-01/1"),
+        ] {
+            let event = with_way_back(answered(intent, key, state), &store);
+            let told = told(vec![event], &[], None).remove(0);
+            assert_eq!(told.hint.is_none(), state == "ignored", "{told:?}");
+            for locale in Language::ALL.map(Locale::of) {
+                let line = told.line(locale);
+                assert!(line.contains(expected), "{line}");
+                assert_eq!(line.contains("release"), state == "held", "{line}");
             }
         }
     }

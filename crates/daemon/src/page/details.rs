@@ -12,7 +12,7 @@ use super::{
     words::{Words, store_address},
 };
 use crate::{
-    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, holder, intent_headings, rate},
+    status::{StatusSnapshot, StoreSnapshot, count_age, counted, drift, here, holder, intent_headings, rate},
     terminal::shown,
 };
 
@@ -112,7 +112,7 @@ impl Details<'_> {
         sheet.rows.extend(store.resources.iter().map(|row| {
             vec![
                 Cell::new(self.words.resource(&row.resource)),
-                Cell::new(self.words.number(row.local)),
+                Cell::new(self.words.number(here(store, row))),
                 Cell::new(counted(store, row, at, locale)),
                 Cell::new(self.words.span(row.lag_seconds)),
                 Cell::new(drift(row, at, locale)).bad_if(row.drifts()),

@@ -385,7 +385,8 @@ pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
             Cell::foreign(name).to(thing_address(&row.store, &row.entity, &row.key)).with_note(Some(about)),
             of_store(&row.store),
             Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
-            error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty())),
+            // The next step of an ignored row may be the release that somebody has refused.
+            error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty() && row.state != "ignored")),
             time(row.since, words),
             acting.cell(mends, words),
             acting.cell(ends, words),

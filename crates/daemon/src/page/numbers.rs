@@ -1,4 +1,5 @@
-//! The four numbers: to dispatch today, waiting for an invoice, from the ERP to the shop, from the shop to the ERP.
+//! The four numbers: to dispatch today, with the paid orders that nobody prepares yet, waiting for an invoice, from the
+//! ERP to the shop, from the shop to the ERP.
 
 use askama::Template;
 use espelho_model::{
@@ -79,6 +80,11 @@ fn note(words: String) -> Note {
     Note { words, tone: "", links: Vec::new(), more: None }
 }
 
+/// Returns how many orders are paid, and not yet in preparation; `None` if there are none.
+fn paid(figures: &Figures) -> Option<u64> {
+    figures.by_status.iter().find(|(status, _)| status == "paid").map(|(_, orders)| *orders)
+}
+
 fn dispatch(
     figures: Option<&Figures>,
     orders: Option<u64>,
@@ -101,6 +107,11 @@ fn dispatch(
     } else if figures.is_some() && unread.is_none() {
         notes.push(note(words.say(&text!("page-none-late"))));
     }
+    // Those have no deadline yet: none of the numbers holds them.
+    notes.extend(figures.and_then(paid).map(|paid| Note {
+        links: address("/pedidos?status=paid").map(|href| (words.number(paid), href)).into_iter().collect(),
+        ..note(words.say(&text!("page-paid")))
+    }));
     notes.extend(unread.map(|unread| note(words.say(unread))));
     Tile {
         label: words.say(&text!("page-dispatch")),
@@ -203,6 +214,28 @@ mod tests {
         assert_eq!((tile.number.as_str(), tile.tone), ("12", "failing"));
         assert_eq!(tile.notes[0].links[0], ("001".to_owned(), "/pedidos/001?store=loja-1".to_owned()));
         assert_eq!((tile.notes[0].links.len(), tile.notes[0].more.as_deref()), (3, Some("e mais 2")));
+    }
+
+    #[test]
+    fn paid_orders_that_nobody_prepares_yet_stand_beside_those_to_dispatch() {
+        let by_status = vec![("preparing".to_owned(), 40), ("paid".to_owned(), 233)];
+        let snapshot = specimen::snapshot(vec![specimen::store("loja-1")]);
+        for (by_status, only_store, expected) in [
+            (Vec::new(), None, vec![]),
+            (by_status.clone(), None, vec!["/pedidos?status=paid"]),
+            (by_status, Some("loja-1"), vec!["/pedidos?status=paid&store=loja-1"]),
+        ] {
+            let figures = Figures { by_status, ..Figures::default() };
+            let tile =
+                numbers(&snapshot, Some(&figures), only_store, Words(Locale::default())).tiles.remove(0);
+            let [none_late, notes @ ..] = &tile.notes[..] else { panic!("no note") };
+            assert_eq!(none_late.words, "nenhum atrasado");
+            let links: Vec<&str> =
+                notes.iter().flat_map(|note| &note.links).map(|(_, href)| href.as_str()).collect();
+            assert_eq!(links, expected);
+            assert!(notes.iter().all(|note| note.words == "pagos, ainda sem preparo:"));
+            assert!(notes.iter().flat_map(|note| &note.links).all(|(number, _)| number == "233"));
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     alarms::{Hour, MINUTES},
-    status::{StatusSnapshot, StoreSnapshot, proof, verdict},
+    status::{StatusSnapshot, StoreSnapshot, long_queue, open_rows, proof, verdict},
     terminal::shown,
 };
 
@@ -153,12 +153,16 @@ pub(crate) fn unknown_store(asked: &str, reader: &Reader) -> Page {
     framed(words.say(&text!("page-not-found")), "unknown", &fragments, false, reader)
 }
 
-/// Returns the verdict in words; a single alarm is named.
+/// Returns the verdict in words; a single alarm is named, and so are rows of the ERP that have waited for long.
 fn headline(snapshot: &StatusSnapshot, words: Words) -> String {
-    let said = verdict(snapshot, words.0);
-    match &snapshot.alarms[..] {
-        [alarm] => format!("{said}: {}", shown(&words.say(&alarm.title()))),
-        _ => said,
+    let verdict = verdict(snapshot, words.0);
+    let verdict = match &snapshot.alarms[..] {
+        [alarm] => format!("{verdict}: {}", shown(&words.say(&alarm.title()))),
+        _ => verdict,
+    };
+    match long_queue(snapshot) {
+        Some(queue) => format!("{verdict} · {}", words.say(&queue)),
+        None => verdict,
     }
 }
 
@@ -243,9 +247,11 @@ fn stores(seen: &Overview<'_>, words: Words) -> Stores {
 /// Returns what a store's row says beside its hour.
 fn facts(store: &StoreSnapshot, words: Words) -> Vec<String> {
     let orders = store.resources.iter().find(|row| row.resource == "orders");
+    let open = Some(open_rows(store)).filter(|open| *open > 0);
     let facts = [
         store.lag_seconds.map(|seconds| text!("page-fact-read", span = Arg::Seconds(seconds))),
         orders.map(|row| text!("page-fact-orders", count = row.local)),
+        open.map(|open| text!("page-fact-open", count = open)),
         Some(text!("page-backlog", count = store.inbox.backlog)),
     ];
     facts.into_iter().flatten().map(|fact| words.say(&fact)).collect()
@@ -307,6 +313,20 @@ fn more(seen: &Overview<'_>, words: Words) -> More {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::{specimen, wanted_specimen};
+
+    #[test]
+    fn open_rows_of_the_erp_are_a_fact_of_their_store_and_long_waits_part_of_the_verdict() {
+        let words = Words(Locale::default());
+        let mut store = specimen::store("loja-1");
+        store.wanted = vec![wanted_specimen(0, 0, 0)];
+        assert!(facts(&store, words).contains(&"3 linhas do ERP por enviar".to_owned()));
+        assert_eq!(headline(&specimen::snapshot(vec![store.clone()]), words), "tudo em dia");
+        store.wanted[0].oldest_open_seconds = Some(720);
+        let said = headline(&specimen::snapshot(vec![store]), words);
+        assert_eq!(said, "tudo em dia · 3 linhas do ERP esperam, a mais antiga há 12 min");
+        assert_eq!(facts(&specimen::store("loja-1"), words).len(), 2, "nothing is open");
+    }
 
     #[test]
     fn a_day_ends_at_the_readers_midnight() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use espelho_model::{
     text,
-    text::{Text, words},
+    text::{Arg, Text, words},
 };
 use espelho_store::ReadSoFar;
 
@@ -40,9 +40,14 @@ pub(crate) fn unread(stores: &[StoreSnapshot]) -> Option<Text> {
 fn progress((resource, (seen, total)): (&str, (u64, Option<u64>))) -> Text {
     let what = words::resource(resource);
     match total.filter(|total| *total >= seen) {
-        Some(total) => text!("page-read-of", seen = seen, total = total, what = what),
-        None => text!("page-read", seen = seen, what = what),
+        Some(total) => text!("page-read-of", seen = count(seen), total = count(total), what = what),
+        None => text!("page-read", seen = count(seen), what = what),
     }
+}
+
+/// Returns a count with thousands separators.
+fn count(rows: u64) -> Arg {
+    Arg::Quantity(rows.into())
 }
 
 #[cfg(test)]
@@ -65,7 +70,7 @@ mod tests {
                 false,
                 false,
                 vec![so_far("orders", 1_200, Some(5_000)), so_far("products", 30, None)],
-                Some("a primeira leitura está em andamento: 1200 de 5000 pedidos, 30 produtos"),
+                Some("a primeira leitura está em andamento: 1.200 de 5.000 pedidos, 30 produtos"),
             ),
             (false, true, none(), Some("a primeira leitura completa ainda não terminou")),
         ] {

@@ -1,4 +1,5 @@
-//! The page of what operators have done, from the record in the database: nothing that it says comes from its address.
+//! The page of what people have done, here and by the command line, from the record in the database: nothing that it says
+//! comes from its address.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use espelho_model::{
     text,
     text::{Arg, Text, words as catalogue},
 };
-use espelho_store::{Action, NewAction};
+use espelho_store::{ActedRow, Action, NewAction};
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
@@ -117,6 +118,7 @@ fn before(act: &str, before: &str, words: Words) -> String {
 /// Returns a row of a record or of a question in the reader's words: its store, then its table or a pause's scope, then its
 /// key as it is and what changes.
 pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
+    let line = &ActedRow::read(line).name;
     let mut parts = line.splitn(3, ' ');
     let (Some(store), Some(word)) = (parts.next(), parts.next()) else { return shown(line) };
     let name = match act {
@@ -145,6 +147,7 @@ fn rows_of(act: &NewAction) -> Vec<Vec<RowName>> {
 
 /// Returns the names that a line may mean: a change follows the key after the last colon, and a key may hold one too.
 fn names_of(line: &str) -> Option<Vec<RowName>> {
+    let line = ActedRow::read(line).name;
     let mut parts = line.splitn(3, ' ');
     let (store, entity, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let before_change = rest.rsplit_once(": ").map(|(key, _)| key);
@@ -201,6 +204,11 @@ mod tests {
             ("release", "loja-1 stock A: B/1: 3 → 4", Some("agora: falhou")),
             ("release", "loja-1 stock A: B/1", Some("agora: falhou")),
             ("release", "loja-1 stock A/1: 4", Some("agora: of a later version")),
+            (
+                "release",
+                "loja-1 stock A/1: 3 → 4\theld many_to_zero 2026-11-27T10:00:00.000000Z",
+                Some("agora: of a later version"),
+            ),
             ("release", "loja-1 stock A", Some("agora: registro excluído")),
             ("release", "", None),
             ("pause", "loja-1", None),
@@ -225,6 +233,7 @@ mod tests {
             ("release", "loja-1 stock A B/1: 3 → 4", "loja-1 estoque A B/1: 3 → 4"),
             ("release", "loja-1 price A: B/1: 68.00 → 0.05", "loja-1 preço A: B/1: R$ 68,00 → R$ 0,05"),
             ("happened", "loja-1 command 8", "loja-1 comando 8"),
+            ("ignore", "loja-1 command 8\tfailed x 2026-11-27T10:00:00.000000Z", "loja-1 comando 8"),
             ("resume", "loja-1 push", "loja-1 envio"),
             ("pause", "loja-1", "loja-1"),
             ("replay", "loja-1 7 order.paid", "loja-1 7 order.paid"),

@@ -207,6 +207,7 @@ fn moment(told: &knowledge::Told, words: Words) -> Moment {
         "delivered" => "↓",
         "mirrored" => "◇",
         "commanded" | "answered" => "↑",
+        "was" | "decided" => "✎",
         "called" => "→",
         "invoiced" | "replaced" => "§",
         "shipped" | "labelled" | "filed" => "▣",

@@ -10,7 +10,7 @@ use espelho_model::text;
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::fs::Access;
 
-use super::{Facts, Found, INSTALLED, Place, Rule, StateDirectory, place, why};
+use super::{Facts, Found, INSTALLED, Place, Rule, StateDirectory, place, settled, why};
 use crate::config::Configuration;
 
 impl Facts {
@@ -29,6 +29,12 @@ fn state_directory() -> StateDirectory {
     let facts = Facts::of_this_process();
     let chosen = facts.candidates().into_iter().next();
     chosen.unwrap_or(StateDirectory { path: facts.working, rule: Rule::Working })
+}
+
+/// Returns the address that a new configuration in `folder` names for a database.
+pub(crate) fn address_in(folder: &Path, url: &str) -> String {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    settled(url, &folder, state_directory().rule)
 }
 
 impl Place {

@@ -14,6 +14,8 @@ use espelho_model::{text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
+pub(crate) use self::look::address_in;
+
 /// The state directory of an installed service.
 pub(crate) const INSTALLED: &str = "/var/lib/espelho";
 
@@ -93,6 +95,15 @@ fn place(url: &str, candidates: &[StateDirectory]) -> Place {
     let others = files.map(|(_, file)| file).collect();
     let url = format!("sqlite:{}/{path}", escaped(&chosen.path));
     Place { url, file: Some((file, Some(chosen.rule))), others }
+}
+
+/// Returns the address that a new configuration in `folder` names. Without a state directory a relative file lies in that
+/// folder, as the configuration's other files do, so that no command depends on its working directory.
+fn settled(url: &str, folder: &Path, rule: Rule) -> String {
+    match rule {
+        Rule::Working => place(url, &[StateDirectory { path: folder.to_owned(), rule }]).url,
+        Rule::Given | Rule::Installed => url.to_owned(),
+    }
 }
 
 /// Escapes a path as part of an address.

@@ -123,3 +123,17 @@ fn other_relative_paths_begin_at_the_state_directory_else_beside_an_absolute_dat
         assert_eq!(base, Path::new(expected), "{url} {rule:?}");
     }
 }
+
+#[test]
+fn a_new_configuration_names_an_absolute_file_where_no_state_directory_gives_a_relative_one_its_place() {
+    for (url, rule, expected) in [
+        ("sqlite:espelho.db", Rule::Working, "sqlite:/home/ana/loja/espelho.db"),
+        ("sqlite://espelho.db", Rule::Working, "sqlite:/home/ana/loja/espelho.db"),
+        ("sqlite:/srv/m.db", Rule::Working, "sqlite:/srv/m.db"),
+        ("postgres://erp@db/m", Rule::Working, "postgres://erp@db/m"),
+        ("sqlite:espelho.db", Rule::Installed, "sqlite:espelho.db"),
+        ("sqlite:espelho.db", Rule::Given, "sqlite:espelho.db"),
+    ] {
+        assert_eq!(settled(url, Path::new("/home/ana/loja"), rule), expected, "{url} {rule:?}");
+    }
+}

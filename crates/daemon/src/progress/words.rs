@@ -51,14 +51,21 @@ impl Pace {
         match (total.filter(|total| *total > 0), self.left()) {
             (Some(total), Some(left)) => {
                 let percent = done * 100 / total;
+                let (done, total) = (count(done), count(total));
                 text!("progress-of-left", done = done, total = total, percent = percent, left = left)
             }
             (Some(total), None) => {
-                text!("progress-of", done = done, total = total, percent = done * 100 / total)
+                let percent = done * 100 / total;
+                text!("progress-of", done = count(done), total = count(total), percent = percent)
             }
-            (None, _) => text!("progress-rows", done = done),
+            (None, _) => text!("progress-rows", done = count(done)),
         }
     }
+}
+
+/// Returns a count with thousands separators.
+fn count(rows: u64) -> Arg {
+    Arg::Quantity(rows.into())
 }
 
 fn seconds_of(seconds: f64) -> Arg {
@@ -92,6 +99,8 @@ mod tests {
             (pace(1, Some(550), 1, Some(549), 1, Some(300)), "1 de 550 linhas (0 %)"),
             (pace(550, Some(550), 550, Some(0), 60, Some(300)), "550 de 550 linhas (100 %)"),
             (pace(100, None, 100, None, 20, Some(300)), "100 linhas"),
+            (pace(526, Some(1_000_000), 1, None, 1, None), "526 de 1.000.000 linhas (0 %)"),
+            (pace(1_526, None, 1_526, None, 20, None), "1.526 linhas"),
         ] {
             assert_eq!(pace.line().message(Locale::default()), words);
         }

@@ -124,6 +124,7 @@ fn not_running() -> ServiceState {
         installation: None,
         file: None,
         webhook_socket: None,
+        reload: None,
     }
 }
 

@@ -45,9 +45,9 @@ fn table(
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Breaks a text between words; further lines are indented.
+/// Breaks prose between words; further lines are indented. Next steps are not for it: a command stays on one line.
 pub(super) fn wrapped(text: &str, indent: usize) -> String {
-    // A command is never broken at the hyphens of its options.
+    // An option that prose names is not broken at its hyphens.
     let options = textwrap::Options::new(WIDTH - indent - 2).word_splitter(WordSplitter::NoHyphenation);
     let words: Vec<&str> = text.split_whitespace().collect();
     textwrap::wrap(&words.join(" "), options).join(&format!("\n{}", " ".repeat(indent)))

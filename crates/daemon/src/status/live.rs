@@ -102,6 +102,7 @@ impl Live {
             installation: self.installation.clone(),
             file: self.store.file().map(|file| file.display().to_string()),
             webhook_socket: self.health.webhook_socket.get().map(ToString::to_string),
+            reload: self.health.reload(),
         }
     }
 

@@ -21,14 +21,17 @@ use serde::{Deserialize, Serialize};
 pub(crate) use collect::{Counted, collect};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores, SweepPlan};
 pub(crate) use reading::WatchedReadings;
-pub(crate) use resources::{count_age, counted, drift};
+pub(crate) use resources::{count_age, counted, drift, here};
 pub(crate) use sweeps::{periods as sweep_periods, rate};
 pub(crate) use text::{TextStyle, holder, process, proof, show, verdict};
-pub(crate) use wanted::headings as intent_headings;
 #[cfg(test)]
 pub(crate) use wanted::tests::rows as wanted_specimen;
+pub(crate) use wanted::{headings as intent_headings, long_queue, open_rows};
 
-use crate::alarms::{ShownAlarm, ShownVerdict};
+use crate::{
+    alarms::{ShownAlarm, ShownVerdict},
+    reload_state::ReloadState,
+};
 
 /// The status snapshot. Its JSON is the answer of `/status`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -134,6 +137,10 @@ pub(crate) struct ServiceState {
     /// same, or none is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_socket: Option<String>,
+    /// The requests to read the configuration again, and what became of the last one; absent if it takes none, or an older
+    /// version answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reload: Option<ReloadState>,
 }
 
 /// One store.
@@ -263,6 +270,7 @@ pub(crate) mod specimen {
             installation: None,
             file: None,
             webhook_socket: None,
+            reload: None,
         };
         let (state, at) = ("ok".to_owned(), at(60));
         let proof = Proof { marketplace_at: Some(at), database_at: Some(at), webhook_at: None };

@@ -96,13 +96,13 @@ mod tests {
     fn a_first_reading_shows_its_share_and_once_it_is_watched_the_remaining_time() {
         let mut watched = WatchedReadings::default();
         for (minute, seen, total, ended, expected) in [
-            (0, 1_000, Some(5_000), false, Some("1000 de 5000 linhas (20 %)")),
-            (1, 1_500, Some(5_000), false, Some("1500 de 5000 linhas (30 %), faltam ~7 min")),
+            (0, 1_000, Some(5_000), false, Some("1.000 de 5.000 linhas (20 %)")),
+            (1, 1_500, Some(5_000), false, Some("1.500 de 5.000 linhas (30 %), faltam ~7 min")),
             // It has begun anew: what was watched before tells nothing of its pace.
-            (2, 100, Some(5_000), false, Some("100 de 5000 linhas (2 %)")),
-            (3, 600, Some(5_000), false, Some("600 de 5000 linhas (12 %), faltam ~8 min")),
+            (2, 100, Some(5_000), false, Some("100 de 5.000 linhas (2 %)")),
+            (3, 600, Some(5_000), false, Some("600 de 5.000 linhas (12 %), faltam ~8 min")),
             // Once more, with more rows than at the first look, and less than at the last.
-            (4, 300, Some(5_000), false, Some("300 de 5000 linhas (6 %)")),
+            (4, 300, Some(5_000), false, Some("300 de 5.000 linhas (6 %)")),
             (5, 900, None, false, None),
             (6, 6_000, Some(5_000), false, None),
             (7, 0, Some(0), false, None),

@@ -125,6 +125,12 @@ pub(crate) fn counted(store: &StoreSnapshot, row: &ResourceRow, at: DateTime<Utc
     format!("{then} / {remote}, {}", when.message(locale))
 }
 
+/// Returns the latest number of our rows: where the comparison is newer than the count of the tables, its number.
+pub(crate) fn here(store: &StoreSnapshot, row: &ResourceRow) -> u64 {
+    let is_compared_later = row.remote_at.zip(store.counted_at).is_some_and(|(then, counted)| then > counted);
+    row.local_then.filter(|_| is_compared_later).unwrap_or(row.local)
+}
+
 /// Returns when the last run ended that has read something.
 fn run_ended(store: &StoreSnapshot) -> Option<DateTime<Utc>> {
     let partial = store.last_run.as_ref().filter(|run| run.state == "partial");
@@ -153,7 +159,7 @@ pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) ->
     let row = |row: &ResourceRow| {
         vec![
             words::resource(&row.resource).message(locale),
-            row.local.to_string(),
+            here(store, row).to_string(),
             counted(store, row, at, locale),
             row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag)),
             row.errors.to_string(),
@@ -239,6 +245,18 @@ mod tests {
             let orders = rows.iter().find(|row| row.resource == "orders").unwrap();
             let said = counted(&store, orders, specimen::at(60), Locale::default());
             assert_eq!(said, expected, "{state}, ended at {ended}");
+        }
+    }
+
+    #[test]
+    fn of_two_counts_of_our_rows_the_newer_one_is_shown() {
+        let (mut store, audits) = store();
+        for (counted, expected) in [(None, 300), (Some(57), 299), (Some(58), 300), (Some(59), 300)] {
+            store.counted_at = counted.map(specimen::at);
+            let rows = of_store(&store, &audits, 12, specimen::at(60));
+            assert_eq!(here(&store, &rows[0]), expected, "counted at {counted:?}");
+            let products = rows.iter().find(|row| row.resource == "products").unwrap();
+            assert_eq!(here(&store, products), products.local, "nothing counts them there");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The snapshot on a terminal: 100 columns, the verdict first, with its proof.
+//! The snapshot on a terminal: 100 columns, the verdict first, with its proof. Next steps alone may be longer.
 
 use std::fmt::Write as _;
 
@@ -57,6 +57,11 @@ pub(crate) fn show(snapshot: &StatusSnapshot, readings: &WatchedReadings, style:
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", headline(snapshot, style));
     let _ = writeln!(text, "{}", style.faint(&wrapped(&proof(snapshot, style.locale), 2)));
+    if let Some(queue) = wanted::long_queue(snapshot) {
+        let next = queue.next(style.locale).map(|step| style.word(&text!("status-next", step = step)));
+        let told = [Some(style.word(&queue)), next].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let _ = writeln!(text, "– {}", wrapped(&told, 2));
+    }
     snapshot.unproved.iter().take(SHOWN).for_each(|unproved| {
         let _ = writeln!(text, "– {}", wrapped(unproved, 2));
     });
@@ -145,8 +150,9 @@ fn write_alarm(text: &mut String, alarm: &ShownAlarm, style: TextStyle) {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{} {}", style.of_state(&alarm.severity, mark), wrapped(&told, 2));
     if !alarm.next.is_empty() {
+        // The terminal breaks what is too long for it: a command with a line break of ours cannot be pasted.
         let next = style.word(&text!("status-next", step = shown(&alarm.next)));
-        let _ = writeln!(text, "    {}", wrapped(&next, 6));
+        let _ = writeln!(text, "    {next}");
     }
 }
 
@@ -189,17 +195,22 @@ fn store_cells(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyl
         store.inbox.backlog.to_string(),
         token.unwrap_or_else(dash),
         budget.unwrap_or_else(dash),
-        waiting(store, style.locale),
+        queue(store, style.locale),
     ]
 }
 
-/// Returns the waiting requests, by lane; lanes without any are left out.
-fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
-    let Some(budget) = &store.budget else { return "-".to_owned() };
-    let lanes = budget.waiting.iter().filter(|(_, n)| **n > 0);
-    let lanes: Vec<String> =
-        lanes.map(|(lane, n)| format!("{} {n}", words::lane(lane).message(locale))).collect();
-    if lanes.is_empty() { "0".to_owned() } else { lanes.join(" ") }
+/// Returns the open rows of the ERP, and the waiting requests by lane; what there is none of is left out.
+fn queue(store: &StoreSnapshot, locale: Locale) -> String {
+    let open = wanted::open_rows(store);
+    let rows = (open > 0).then(|| text!("status-queue-rows", count = open).message(locale));
+    let lanes = store.budget.iter().flat_map(|budget| &budget.waiting).filter(|(_, n)| **n > 0);
+    let lanes = lanes.map(|(lane, n)| format!("{} {n}", words::lane(lane).message(locale)));
+    let queued: Vec<String> = rows.into_iter().chain(lanes).collect();
+    match (queued.is_empty(), &store.budget) {
+        (false, _) => queued.join(" "),
+        (true, Some(_)) => "0".to_owned(),
+        (true, None) => "-".to_owned(),
+    }
 }
 
 /// Returns in words who holds the store.
@@ -279,12 +290,48 @@ mod tests {
     }
 
     #[test]
+    fn the_queue_holds_the_rows_of_the_erp_beside_the_requests_and_long_waits_are_said_first() {
+        let idle = specimen::store("loja-1");
+        let offline = StoreSnapshot { budget: None, ..idle.clone() };
+        let waiting = |store: &StoreSnapshot| StoreSnapshot {
+            wanted: vec![wanted::tests::rows(0, 0, 0)],
+            ..store.clone()
+        };
+        for (store, expected) in [
+            (&idle, "leituras periódicas 3"),
+            (&offline, "-"),
+            (&waiting(&idle), "linhas do ERP 3 leituras periódicas 3"),
+            (&waiting(&offline), "linhas do ERP 3"),
+        ] {
+            assert_eq!(queue(store, Locale::default()), expected);
+        }
+        let mut long = waiting(&idle);
+        long.wanted[0].oldest_open_seconds = Some(720);
+        let text = show(&specimen::snapshot(vec![long]), style(false));
+        let said =
+            text.find("– 3 linhas do ERP esperam, a mais antiga há 12 min; próximo passo: espelho plan");
+        assert!(said.is_some() && said < text.find("Loja "), "{text}");
+    }
+
+    #[test]
     fn what_is_wrong_comes_before_the_table_with_its_next_step() {
         let text = show(&failing("loja-2", "sem resposta"), style(false));
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{text}"));
         assert!(at("1 problema") < at("marketplace respondeu há"));
         assert!(at("✗ sem resposta [failed, desde") < at("próximo passo: espelho errors"));
         assert!(at("próximo passo") < at("Loja ") && at("\nloja-2") < at("\nloja-1"));
+    }
+
+    #[test]
+    fn a_next_step_is_one_line_however_long_its_command_is() {
+        let mut snapshot = failing("loja-2", &"palavra ".repeat(40));
+        let command =
+            "espelho --config /srv/uma/pasta/de/configuração/bem comprida errors --all --code unknown_store";
+        for next in [format!("veja o que falhou: {command}"), format!("{command}; {command}")] {
+            snapshot.alarms[0].next = next.clone();
+            let text = show(&snapshot, style(false));
+            assert!(text.lines().any(|line| line == format!("    próximo passo: {next}")), "{text}");
+        }
     }
 
     #[test]
@@ -339,7 +386,7 @@ mod tests {
         let read = espelho_store::ReadSoFar { resource: "orders".into(), seen: 1_200, total: Some(5_000) };
         (store.first_reading_ended, store.reading) = (false, vec![read]);
         let text = show(&specimen::snapshot(vec![store]), style(false));
-        let at = text.find("– loja-1, primeira leitura, pedidos: 1200 de 5000 linhas (24 %)");
+        let at = text.find("– loja-1, primeira leitura, pedidos: 1.200 de 5.000 linhas (24 %)");
         assert!(at.is_some() && at < text.find("Loja "), "{text}");
     }
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use espelho_model::{
     program, text,
-    text::{Locale, Text, words},
+    text::{Arg, Locale, Text, words},
 };
 use espelho_store::IntentCounts;
 use serde::{Deserialize, Serialize};
 
-use super::{StoreSnapshot, columns};
+use super::{StatusSnapshot, StoreSnapshot, columns};
+
+/// The seconds after which an open row has waited for long.
+const LONG: i64 = 5 * 60;
 
 /// The undone rows of one table that the ERP writes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -40,11 +43,27 @@ pub(super) fn of_store(counts: BTreeMap<String, IntentCounts>, at: DateTime<Utc>
     counts.into_iter().map(rows).collect()
 }
 
+/// Returns how many rows of a store are open.
+pub(crate) fn open_rows(store: &StoreSnapshot) -> u64 {
+    store.wanted.iter().map(|rows| rows.open).sum()
+}
+
+/// Says how many rows are open, if one of them has waited for long: beside many, all else may well be in order.
+pub(crate) fn long_queue(snapshot: &StatusSnapshot) -> Option<Text> {
+    let rows = || snapshot.stores.iter().flat_map(|store| &store.wanted).filter(|rows| rows.open > 0);
+    let oldest = rows().filter_map(|rows| rows.oldest_open_seconds).max().filter(|oldest| *oldest >= LONG)?;
+    let count: u64 = rows().map(|rows| rows.open).sum();
+    Some(text!("status-queue-long", count = count, span = Arg::Seconds(oldest)))
+}
+
 impl IntentRows {
-    /// Returns what to do about rows of a table: each row of `espelho errors` names its own next step, and held rows
-    /// only wait for a release.
+    /// Returns what to do about rows of a table: each row of `espelho errors` names its own next step, held rows only
+    /// wait for a release, and `espelho plan` estimates how long the open ones take.
     pub(crate) fn next_step(&self, store: &str) -> String {
         match (self.doubtful + self.failed, self.held) {
+            (0, 0) if self.open > 0 && self.oldest_open_seconds.is_some_and(|oldest| oldest >= LONG) => {
+                format!("{} plan --store {store}", program::call())
+            }
             (0, 0) => "-".to_owned(),
             (0, _) => format!("{} held", program::call()),
             _ => format!("{} errors --store {store}", program::call()),
@@ -99,6 +118,31 @@ pub(crate) mod tests {
         assert_eq!(rows(0, 1, 0).next_step("a"), "espelho held");
         assert_eq!(rows(1, 1, 0).next_step("a"), "espelho errors --store a");
         assert_eq!(rows(0, 0, 1).next_step("a"), "espelho errors --store a");
+        let long = IntentRows { oldest_open_seconds: Some(LONG), ..rows(0, 0, 0) };
+        assert_eq!(long.next_step("a"), "espelho plan --store a");
+        assert_eq!(IntentRows { open: 0, ..long }.next_step("a"), "-");
+    }
+
+    #[test]
+    fn rows_that_have_waited_for_minutes_are_said_with_all_that_wait() {
+        let waiting = |open: u64, seconds: Option<i64>| {
+            let rows = IntentRows { open, oldest_open_seconds: seconds, ..rows(0, 0, 0) };
+            StoreSnapshot { wanted: vec![rows], ..specimen::store("a") }
+        };
+        for (stores, expected) in [
+            (vec![], None),
+            (vec![waiting(0, Some(LONG))], None),
+            (vec![waiting(3_000, Some(LONG - 1))], None),
+            (vec![waiting(3_000, None)], None),
+            (vec![waiting(1, Some(LONG))], Some("1 linha do ERP espera há 5 min")),
+            (
+                vec![waiting(2_000, Some(60)), waiting(938, Some(720))],
+                Some("2938 linhas do ERP esperam, a mais antiga há 12 min"),
+            ),
+        ] {
+            let said = long_queue(&specimen::snapshot(stores)).map(|text| text.message(Locale::default()));
+            assert_eq!(said.as_deref(), expected);
+        }
     }
 
     #[test]

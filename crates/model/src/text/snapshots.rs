@@ -24,6 +24,7 @@ fn sample(name: &str) -> Arg {
         "release_all" => words("espelho release --all --code ‹code› --store minha-loja"),
         "retry_one" => words("espelho retry stock CAN-01/1 --store minha-loja"),
         "ignore_one" => words("espelho ignore stock CAN-01/1 --store minha-loja"),
+        "ignore_all" => words("espelho ignore --all --state held --code ‹code› --store minha-loja"),
         "see_all" => words("espelho errors --all --code ‹code› --store minha-loja"),
         "see_one" => words("espelho explain stock CAN-01/1 --store minha-loja"),
         "current" => Arg::Text(Box::new(words::order_status("paid"))),

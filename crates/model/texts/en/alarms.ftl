@@ -29,11 +29,22 @@ alarm-clock-behind = This machine's clock is { $span } behind the marketplace's.
     .next = sudo timedatectl set-ntp true
 alarm-clock-ahead = This machine's clock is { $span } ahead of the marketplace's.
     .next = sudo timedatectl set-ntp true
+alarm-configuration-refused = The new configuration was refused, and the service goes on with the one before: { $mistake }{ $more ->
+        [0] {""}
+        [one] {" "}(and 1 more mistake)
+       *[other] {" "}(and { $more } more mistakes)
+    }
+    .next = correct the file and check it: espelho check; then: sudo systemctl reload espelho
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
-    .next = check this machine's network: curl -sS { $address }; espelho retries by itself
+    .next = { $fault ->
+        [refused] it is not this network: the machine at { $address } refuses the connection, so its server is down, or base_url has another port. espelho retries by itself; if it lasts, tell the marketplace's support
+        [name] see whether another site opens on this machine (curl -sSI https://example.com): if not, the trouble is the internet or DNS here; if so, check base_url in the store's file. espelho retries by itself
+        [trust] it is not this network: { $address } answers, but without TLS that can be trusted. Check this machine's time (timedatectl), and whether a proxy or antivirus opens TLS; if not, tell the marketplace's support. espelho retries by itself
+       *[network] see whether another site opens on this machine (curl -sSI https://example.com): if not, the trouble is the internet here; if so, it is the marketplace: if it lasts, tell its support. espelho retries by itself
+    }
 alarm-marketplace-errors = The marketplace has answered with errors for { $span }: { $detail }.
     .next = nothing to do here: espelho retries by itself; if it lasts, tell the marketplace's support
-alarm-marketplace-routes-fail = The marketplace has answered some calls with errors for { $span } ({ $routes }): { $detail }. Other calls work.
+alarm-marketplace-routes-fail = Some calls to the marketplace have failed for { $span } ({ $routes }): { $detail }. Other calls work.
     .next = nothing to do here: espelho retries by itself, and what needs these calls waits; if it lasts, tell the marketplace's support
 alarm-throttled = The marketplace has refused requests (429) for { $span }, although the limit is kept.
     .next = check whether another program uses the same credential; espelho retries by itself
@@ -50,6 +61,11 @@ alarm-scope-missing = The credential of store { $store } lacks permissions: { $s
     .next = add them to the credential in the seller portal; espelho notices by itself
 alarm-not-held = The service does not work on store { $store }: { $why }
     .next = espelho doctor
+alarm-not-loaded = { $count ->
+        [one] The running service does not know store { $stores }
+       *[other] The running service does not know { $count } stores of the configuration ({ $stores })
+    }: it has the configuration from before, and nobody works on what is new.
+    .next = sudo systemctl reload espelho
 alarm-token-expires = The token of store { $store } ends at { $end } and is not renewed yet.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at another address: { $registered }.
@@ -79,6 +95,9 @@ alarm-failed = { $count ->
     .next = { $told ->
         [no] { $see_all }
        *[yes] { $step } (details: { $see_all })
+    }{ $ignore ->
+        [none] {""}
+       *[other] {" "}To be rid of it for good: { $ignore }
     }
 alarm-noted = { $count ->
         [one] 1 row of store { $store } done with a remark: { $words }
@@ -93,8 +112,8 @@ alarm-held = { $count ->
        *[other] { $count } rows are held by a guard in store { $store }; one of them: { $words }
     }
     .next = { $count ->
-        [one] if that is meant: { $release_one }
-       *[other] see all: { $see_all }; to let one pass: { $release_one }; to let all pass: { $release_all }
+        [one] if that is meant: { $release_one }; if it is not, correct what the ERP wrote, or give it up: { $ignore_one }
+       *[other] see all: { $see_all }; to let one pass: { $release_one }; to let all pass: { $release_all }; to give all up: { $ignore_all }
     }
 alarm-held-zero = { $count ->
         [one] 1 row is held by a guard in store { $store }: { $words }

@@ -59,7 +59,7 @@ config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username is empty; see the seller portal
 config-naive-offset = assumptions.naive_offset "{ $value }" is not like "-03:00"
 config-address-credentials = { $field } carries credentials; they belong in [credentials]
-config-address = { $field } "{ $address }" is not an address (“{ $problem }”)
+config-address = { $field } "{ $address }" is not an address; write it like https://marketplace.example
 config-address-https = { $field } "{ $address }" must begin with https://
 config-address-production = { $field } "{ $address }" must begin with https:// in production; only environment = "sandbox" may use http://
 config-address-loopback = { $field } "{ $address }" is an address of this machine, which production refuses; use environment = "sandbox"

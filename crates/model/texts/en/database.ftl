@@ -2,6 +2,8 @@
 
 database-address = database.url “{ $url }” cannot be used: “{ $why }”
     .next = Write database.url as "sqlite:espelho.db" or "postgres://user@host/db".
+database-address-scheme = database.url “{ $url }” begins neither with sqlite: nor with postgres:
+    .next = { database-address.next }
 database-connect = The database at { $url } cannot be opened: “{ $cause }”
     .next = Check that the path is writable or the server runs, and that user, password and database exist.
 database-unknown = The server ({ $url }) has no database “{ $name }”.

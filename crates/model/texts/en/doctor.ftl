@@ -46,8 +46,13 @@ doctor-no-access = not looked at: somebody else works on the store, or it is not
     .next = espelho status
 doctor-not-reached = not looked at: the marketplace did not answer
     .next = espelho doctor
+doctor-check-unreached = not checked
+doctor-unreached = { $checks } (the marketplace did not answer)
+    .next = once it answers: espelho doctor
 doctor-no-token = not looked at: the token is not proved
     .next = espelho doctor
+doctor-restored-no-token = not looked at: without a login, a restored database has no token
+    .next = { doctor-lock-restored.next }
 doctor-service-no-answer = the service did not answer in time
     .next = espelho status
 
@@ -135,6 +140,10 @@ doctor-clock-fast = clock_wrong: this machine is { $span } ahead
 
 doctor-lock-service = the service works on the store ({ $owner })
 doctor-lock-free = nobody worked on the store; doctor uses its token meanwhile
+doctor-lock-restored = this database was restored from a backup: doctor makes no login unasked, because a login here ends the token of the installation that still runs with this credential
+    .next = if no other installation uses this credential: espelho doctor --login
+doctor-lock-not-loaded = the running service does not know the store: it has the configuration from before; doctor uses its token meanwhile
+    .next = sudo systemctl reload espelho
 doctor-lock-silent = a service works on the store that does not answer here: { $owner }, { $process }
     .next = on this machine: sudo systemctl restart espelho; on another one, look there: espelho doctor
 doctor-lock-espelho = another espelho works on the store: { $owner }, { $process }

@@ -15,6 +15,16 @@ explain-mirrored = mirror: { $what } { $op ->
 explain-commanded = ERP: command { $key }: { $wish }
 explain-answered = { $row }: { $state }
 explain-answered-why = { $row }: { $state }: { $error } ({ $code })
+explain-way-back = { $what }; only this brings it back: { $back }
+explain-was = { $row }: { $state } ({ $code }), until somebody decided
+explain-decided = { $row }: { $act ->
+    [release] released
+    [ignore] ignored
+    [happened] ended, because it happened,
+    [retry] tried again
+    [bring_back] brought back
+   *[other] { $act }
+} by { $actor }
 explain-test-arrived = { $row }: the marketplace accepted the request, and a test delivery arrived at { $heard }
 explain-test-unproved = { $row }: the marketplace accepted the request; no test delivery is known to have arrived since
 explain-called = call { $request }: { $state }

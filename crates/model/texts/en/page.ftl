@@ -25,6 +25,7 @@ page-late = { $count ->
    *[other] { $count } are late:
 }
 page-none-late = none is late
+page-paid = paid, not in preparation yet:
 page-invoices = Waiting for NF-e
 page-invoices-note = in preparation, without an invoice
 page-to-shop = ERP → shop
@@ -71,6 +72,7 @@ page-alarm-database-unreachable = database is not available
 page-alarm-database-read-only = database is read-only
 page-alarm-database-replaced = database file was replaced
 page-alarm-clock-wrong = wrong clock
+page-alarm-configuration-refused = new configuration refused
 page-alarm-marketplace-unreachable = marketplace does not answer
 page-alarm-marketplace-errors = marketplace answers with errors
 page-alarm-throttled = marketplace refuses requests
@@ -103,6 +105,10 @@ page-fact-read = read { $span } ago
 page-fact-orders = { $count ->
     [one] 1 order
    *[other] { $count } orders
+}
+page-fact-open = { $count ->
+    [one] 1 row of the ERP to be sent
+   *[other] { $count } rows of the ERP to be sent
 }
 page-statuses = Open orders
 page-deadlines = Deadlines of the next 24 hours
@@ -200,7 +206,7 @@ page-act-cancel = Back
 page-act-again = To act here, log in with your operator's token: the question comes back then.
 page-act-login = To act here, log in with your operator's token. The command line below does the same.
 page-act-viewer = { $name } may only look. The command line below does the same, for whoever has access to the machine.
-page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl restart espelho. The command line does the same.
+page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl reload espelho. The command line does the same.
 page-act-form = This form is of another session: go back to the page and try again.
 page-act-not-allowed = This person may not act: see the file of operators.
 page-act-nothing = Nothing is left to be done: what this was about is settled, or has changed meanwhile.

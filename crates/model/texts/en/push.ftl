@@ -62,6 +62,8 @@ push-movement-unclear = The movement of { $delta } was sent, and nothing proves 
 # Prices
 push-price-rule = The wanted price tiers are not allowed (rule { $rule }): { $problem }.
     .next = Correct the tiers in erp_prices, or change the price type with product.update.
+push-price-zero-and-rule = The marketplace shows a price of zero, and the wanted price tiers are not allowed (rule { $rule }): { $problem }.
+    .next = Correct the price in the portal now, then the tiers in erp_prices.
 push-price-shown-zero = The marketplace shows a price of zero after the wanted price was sent.
     .next = Write the price again now, or correct it in the portal.
 push-price-not-as-sent = The marketplace took the prices and shows other ones (rounded?).

@@ -41,6 +41,12 @@ status-inbox = Webhooks
 status-token = Token
 status-budget = Budget
 status-waiting-requests = Queue
+status-queue-rows = rows of the ERP { $count }
+status-queue-long = { $count ->
+    [one] 1 row of the ERP has waited for { $span }
+   *[other] { $count } rows of the ERP wait, the oldest for { $span }
+}
+    .next = espelho plan
 status-data = Data
 status-here = Here
 status-counted = Counted: here / there
@@ -71,7 +77,7 @@ status-total = Total
 status-webhook-line = Last webhook: { $heard }. Last test received: { $test }.
 status-tables = Tables
 status-live = Live
-status-rows-counted = Rows counted { $span } ago.
+status-rows-counted = Rows counted { $span } ago, except those of a newer comparison.
 status-gone = Gone
 status-changed = Changed
 status-process = { $program } (process { $id } on { $machine })

@@ -1,7 +1,8 @@
 # How something elsewhere fails, in a few phrases that are the same each time.
 
 symptom-name-unknown = the name was not found in DNS
-symptom-no-connection = the connection was not accepted
+symptom-connection-refused = the connection was refused
+symptom-no-connection = no connection came about
 symptom-no-trust = the certificate or TLS was not accepted
 symptom-timed-out = no answer in time
 symptom-cut-off = the connection ended before the answer did

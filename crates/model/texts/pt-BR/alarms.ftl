@@ -29,11 +29,22 @@ alarm-clock-behind = O relógio desta máquina está { $span } atrasado em rela�
     .next = sudo timedatectl set-ntp true
 alarm-clock-ahead = O relógio desta máquina está { $span } adiantado em relação ao do marketplace.
     .next = sudo timedatectl set-ntp true
+alarm-configuration-refused = A configuração nova foi recusada, e o serviço continua com a anterior: { $mistake }{ $more ->
+        [0] {""}
+        [1] {" "}(e mais 1 erro)
+       *[other] {" "}(e mais { $more } erros)
+    }
+    .next = corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
-    .next = veja se a internet desta máquina funciona (curl -sS { $address }); o espelho tenta de novo sozinho
+    .next = { $fault ->
+        [refused] não é a internet daqui: a máquina em { $address } recusa a conexão, ou seja, o servidor está fora do ar, ou a porta em base_url é outra. O espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
+        [name] veja se outro site abre nesta máquina (curl -sSI https://example.com): se não abrir, o problema é a internet ou o DNS daqui; se abrir, confira base_url no arquivo da loja. O espelho tenta de novo sozinho
+        [trust] não é a internet daqui: { $address } responde, mas sem um TLS em que se possa confiar. Confira a hora desta máquina (timedatectl) e se um proxy ou antivírus abre o TLS; se não, avise o suporte do marketplace. O espelho tenta de novo sozinho
+       *[network] veja se outro site abre nesta máquina (curl -sSI https://example.com): se não abrir, o problema é a internet daqui; se abrir, é o marketplace: se durar, avise o suporte dele. O espelho tenta de novo sozinho
+    }
 alarm-marketplace-errors = O marketplace responde com erro há { $span }: { $detail }.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
-alarm-marketplace-routes-fail = O marketplace responde com erro a algumas chamadas há { $span } ({ $routes }): { $detail }. As outras funcionam.
+alarm-marketplace-routes-fail = Algumas chamadas ao marketplace falham há { $span } ({ $routes }): { $detail }. As outras funcionam.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho, e o que depende destas chamadas espera; se durar, avise o suporte do marketplace
 alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
     .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
@@ -50,6 +61,11 @@ alarm-scope-missing = Faltam permissões à credencial da loja { $store }: { $sc
     .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho
 alarm-not-held = O serviço não cuida da loja { $store }: { $why }
     .next = espelho doctor
+alarm-not-loaded = { $count ->
+        [1] O serviço em execução não conhece a loja { $stores }
+       *[other] O serviço em execução não conhece { $count } lojas da configuração ({ $stores })
+    }: ele tem a configuração anterior, e ninguém cuida do que é novo.
+    .next = sudo systemctl reload espelho
 alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não foi renovado.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em outro endereço: { $registered }.
@@ -79,6 +95,9 @@ alarm-failed = { $count ->
     .next = { $told ->
         [no] { $see_all }
        *[yes] { $step } (detalhes: { $see_all })
+    }{ $ignore ->
+        [none] {""}
+       *[other] {" "}Para encerrar de vez: { $ignore }
     }
 alarm-noted = { $count ->
         [1] 1 registro concluído da loja { $store } com aviso: { $words }
@@ -93,8 +112,8 @@ alarm-held = { $count ->
        *[other] { $count } registros retidos por uma proteção na loja { $store }; um deles: { $words }
     }
     .next = { $count ->
-        [1] se for isso mesmo: { $release_one }
-       *[other] veja todos: { $see_all }; para liberar um: { $release_one }; para liberar todos: { $release_all }
+        [1] se for isso mesmo: { $release_one }; se não for, corrija o que o ERP gravou, ou desista: { $ignore_one }
+       *[other] veja todos: { $see_all }; para liberar um: { $release_one }; para liberar todos: { $release_all }; para desistir de todos: { $ignore_all }
     }
 alarm-held-zero = { $count ->
         [1] 1 registro retido por uma proteção na loja { $store }: { $words }

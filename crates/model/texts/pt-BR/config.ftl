@@ -59,7 +59,7 @@ config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username está vazio; veja o portal
 config-naive-offset = assumptions.naive_offset "{ $value }" não é como "-03:00"
 config-address-credentials = { $field } traz uma senha; ela pertence a [credentials]
-config-address = { $field } "{ $address }" não é um endereço (“{ $problem }”)
+config-address = { $field } "{ $address }" não é um endereço; escreva como https://marketplace.example
 config-address-https = { $field } "{ $address }" deve começar com https://
 config-address-production = { $field } "{ $address }" deve começar com https:// em produção; só environment = "sandbox" pode usar http://
 config-address-loopback = { $field } "{ $address }" é um endereço desta máquina, que produção recusa; use environment = "sandbox"

@@ -2,6 +2,8 @@
 
 database-address = database.url “{ $url }” não serve: “{ $why }”
     .next = Escreva database.url como "sqlite:espelho.db" ou "postgres://usuario@servidor/banco".
+database-address-scheme = database.url “{ $url }” não começa com sqlite: nem com postgres:
+    .next = { database-address.next }
 database-connect = O banco de dados em { $url } não abre: “{ $cause }”
     .next = Confira se o caminho permite escrita ou se o servidor está no ar, e se usuário, senha e banco existem.
 database-unknown = O servidor ({ $url }) não tem o banco de dados “{ $name }”.

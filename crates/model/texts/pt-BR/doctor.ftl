@@ -61,8 +61,13 @@ doctor-no-access = não olhado: quem cuida da loja é outro, ou não deu para sa
     .next = espelho status
 doctor-not-reached = não olhado: o marketplace não respondeu
     .next = espelho doctor
+doctor-check-unreached = não verificado
+doctor-unreached = { $checks } (o marketplace não respondeu)
+    .next = quando ele responder: espelho doctor
 doctor-no-token = não olhado: o token não foi provado
     .next = espelho doctor
+doctor-restored-no-token = não olhado: sem um login, um banco restaurado não tem token
+    .next = { doctor-lock-restored.next }
 doctor-service-no-answer = o serviço não respondeu a tempo
     .next = espelho status
 
@@ -150,6 +155,10 @@ doctor-clock-fast = clock_wrong: esta máquina está { $span } adiantada
 
 doctor-lock-service = o serviço cuida da loja ({ $owner })
 doctor-lock-free = ninguém cuidava da loja; o doctor olha com o token dela
+doctor-lock-restored = este banco foi restaurado de um backup: sem pedido, o doctor não faz login, porque um login daqui encerra o token da instalação que ainda roda com esta credencial
+    .next = se nenhuma outra instalação usa esta credencial: espelho doctor --login
+doctor-lock-not-loaded = o serviço em execução não conhece a loja: ele tem a configuração anterior; o doctor olha com o token dela
+    .next = sudo systemctl reload espelho
 doctor-lock-silent = um serviço que não responde aqui cuida da loja: { $owner }, { $process }
     .next = se é desta máquina: sudo systemctl restart espelho; se é de outra, olhe lá: espelho doctor
 doctor-lock-espelho = outro espelho cuida da loja: { $owner }, { $process }

@@ -1,4 +1,4 @@
-# espelho explain: a história de um pedido, produto, comando ou envio, na ordem do tempo.
+# espelho explain: a história de um pedido, produto, comando ou remessa, na ordem do tempo.
 
 explain-placed = pedido feito
 explain-delivered = webhook { $event }, tratado em { $handled }
@@ -15,6 +15,16 @@ explain-mirrored = espelho: { $what } { $op ->
 explain-commanded = ERP: comando { $key }: { $wish }
 explain-answered = { $row }: { $state }
 explain-answered-why = { $row }: { $state }: { $error } ({ $code })
+explain-way-back = { $what }; só volta com: { $back }
+explain-was = { $row }: { $state } ({ $code }), até alguém decidir
+explain-decided = { $row }: { $act ->
+    [release] liberado
+    [ignore] ignorado
+    [happened] encerrado, porque aconteceu,
+    [retry] mandado tentar de novo
+    [bring_back] trazido de volta
+   *[other] { $act }
+} por { $actor }
 explain-test-arrived = { $row }: o marketplace aceitou o pedido, e uma entrega de teste chegou em { $heard }
 explain-test-unproved = { $row }: o marketplace aceitou o pedido; nenhuma entrega de teste chegou desde então, até onde se sabe
 explain-called = chamada { $request }: { $state }
@@ -52,7 +62,7 @@ explain-mirrored-at = { $what }: última leitura em { $at }
 explain-entity = { $entity ->
     [order] pedido { $key }
     [product] produto { $key }
-    [shipment] envio { $key }
+    [shipment] remessa { $key }
     [shipment_label] etiqueta { $key }
     [order_invoice] nota fiscal { $key }
     [command] comando { $key }

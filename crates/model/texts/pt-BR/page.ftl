@@ -25,6 +25,7 @@ page-late = { $count ->
    *[other] { $count } atrasados:
 }
 page-none-late = nenhum atrasado
+page-paid = pagos, ainda sem preparo:
 page-invoices = Esperando NF-e
 page-invoices-note = em preparação, sem nota fiscal
 page-to-shop = ERP → loja
@@ -74,6 +75,7 @@ page-alarm-database-unreachable = banco de dados indisponível
 page-alarm-database-read-only = banco de dados somente para leitura
 page-alarm-database-replaced = arquivo do banco trocado
 page-alarm-clock-wrong = relógio errado
+page-alarm-configuration-refused = configuração nova recusada
 page-alarm-marketplace-unreachable = marketplace não responde
 page-alarm-marketplace-errors = marketplace responde com erro
 page-alarm-throttled = marketplace recusa chamadas
@@ -107,6 +109,10 @@ page-fact-orders = { $count ->
     [1] 1 pedido
    *[other] { $count } pedidos
 }
+page-fact-open = { $count ->
+    [1] 1 linha do ERP por enviar
+   *[other] { $count } linhas do ERP por enviar
+}
 page-statuses = Pedidos em aberto
 page-deadlines = Prazos das próximas 24 horas
 page-deadlines-said = Despacho: { $ship_past } vencidos e { $ship } nas próximas 24 horas. Nota fiscal: { $invoice_past } vencidos e { $invoice } nas próximas 24 horas.
@@ -121,7 +127,7 @@ page-queue = Fila
 page-webhooks = Webhooks
 page-search = Busca
 page-search-hint = Pedido, SKU, produto, NF-e ou comando
-page-search-empty = Escreva um número de pedido, um SKU, parte do nome de um produto, o número de uma NF-e, de um comando, de um envio ou do ERP.
+page-search-empty = Escreva um número de pedido, um SKU, parte do nome de um produto, o número de uma NF-e, de um comando, de uma remessa ou do ERP.
 page-search-none-yet = Nada do que foi lido até agora tem o nome { $asked }: { $reading }.
 page-search-none = Nada tem o nome { $asked }: confira o número, o SKU ou o nome do produto.
 page-no-orders = nenhum pedido nesta lista
@@ -203,7 +209,7 @@ page-act-cancel = Voltar
 page-act-again = Para agir aqui, entre com a sua senha de operador: a pergunta volta em seguida.
 page-act-login = Para agir aqui, entre com a sua senha de operador. A linha de comando abaixo faz o mesmo.
 page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo, para quem tem acesso à máquina.
-page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl restart espelho. A linha de comando faz o mesmo.
+page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl reload espelho. A linha de comando faz o mesmo.
 page-act-form = Este formulário é de outra sessão: volte à página e tente de novo.
 page-act-not-allowed = Esta pessoa não pode agir: veja o arquivo de operadores.
 page-act-nothing = Nada a fazer: isto já foi resolvido ou mudou nesse meio-tempo.

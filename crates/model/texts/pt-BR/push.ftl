@@ -62,6 +62,8 @@ push-movement-unclear = O ajuste de { $delta } foi enviado, e nada prova se entr
 # Preços
 push-price-rule = As faixas de preço pedidas não são permitidas (regra { $rule }): { $problem }.
     .next = Corrija as faixas em erp_prices, ou mude o tipo de preço com product.update.
+push-price-zero-and-rule = O marketplace mostra preço zero, e as faixas de preço pedidas não são permitidas (regra { $rule }): { $problem }.
+    .next = Corrija o preço agora no portal, depois as faixas em erp_prices.
 push-price-shown-zero = O marketplace mostra preço zero depois do envio.
     .next = Grave o preço de novo agora, ou corrija no portal.
 push-price-not-as-sent = O marketplace aceitou os preços, mas mostra outros valores (arredondamento?).

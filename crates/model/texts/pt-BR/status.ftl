@@ -41,6 +41,12 @@ status-inbox = Webhooks
 status-token = Token
 status-budget = Limite
 status-waiting-requests = Na fila
+status-queue-rows = linhas do ERP { $count }
+status-queue-long = { $count ->
+    [1] 1 linha do ERP espera há { $span }
+   *[other] { $count } linhas do ERP esperam, a mais antiga há { $span }
+}
+    .next = espelho plan
 status-data = Dados
 status-here = Aqui
 status-counted = Contagem: aqui / lá
@@ -71,7 +77,7 @@ status-total = Total
 status-webhook-line = Último webhook: { $heard }. Último teste recebido: { $test }.
 status-tables = Tabelas
 status-live = Vivos
-status-rows-counted = Linhas contadas há { $span }.
+status-rows-counted = Linhas contadas há { $span }, salvo as de uma comparação mais nova.
 status-gone = Ausentes
 status-changed = Mudou há
 status-process = { $program } (processo { $id } em { $machine })

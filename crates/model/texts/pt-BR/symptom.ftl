@@ -1,7 +1,8 @@
 # Como algo de fora falha, em poucas frases que são sempre as mesmas.
 
 symptom-name-unknown = o nome não foi encontrado no DNS
-symptom-no-connection = a conexão não foi aceita
+symptom-connection-refused = a conexão foi recusada
+symptom-no-connection = não houve conexão
 symptom-no-trust = o certificado ou o TLS não foi aceito
 symptom-timed-out = sem resposta dentro do prazo
 symptom-cut-off = a conexão caiu antes do fim da resposta

@@ -31,14 +31,13 @@ use self::{
 use crate::{
     Error,
     driver::{Database, QueuedPool},
+    error::UNKNOWN_SCHEME,
     migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
     notifications::Notifications,
     operations::backup::open_lock,
     ownership::locks::Locks,
 };
 
-/// The defect of an address that names no known kind of database.
-const UNKNOWN_SCHEME: &str = "its scheme is not sqlite or postgres";
 /// How long a statement may wait for a connection. When thousands of stores start together, the last one waits for
 /// all others, which is no fault. A server that is down fails earlier, at the connect.
 const IN_LINE: Duration = Duration::from_secs(120);

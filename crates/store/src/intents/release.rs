@@ -20,7 +20,7 @@ use crate::{
     Error,
     driver::{Row, Tx, Value},
     intents::{IntentWriter, Releases, kind::IntentKind},
-    words::{all_words, words},
+    words::{all_words, message_id, words},
 };
 
 pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value, at) VALUES ($1, $2, $3, $4, $5) \
@@ -33,25 +33,29 @@ pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT) || \
     '-' || CAST(discount_percent AS TEXT) || ' %') AS value, CAST(said AS TEXT) AS said \
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
-/// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
+/// Raises the revision: the row is a new intent, which requests sent earlier do not answer. An ignored row keeps its cause
+/// and no next step: that of the guard would let pass what a person has refused.
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, \
+    hint = CASE WHEN $1 = 'ignored' THEN NULL ELSE hint END, \
     revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
     WHERE store = $3 AND sku || '/' || location_id = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
 pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, \
+    hint = CASE WHEN $1 = 'ignored' THEN NULL ELSE hint END, \
     revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
     WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
-pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
+pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL, \
+    hint = CASE WHEN $1 = 'ignored' THEN NULL ELSE hint END \
     WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state = $5 AND (updated_at <= $6 OR $6 IS NULL OR updated_at IS NULL)";
 /// Refutes doubtful effects on a person's word; effects refuted before stop counting too.
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
 pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error, '') AS error, COALESCE(hint, \
-    '') AS hint, CAST(said AS TEXT) AS said \
+    '') AS hint, CAST(said AS TEXT) AS said, COALESCE(error_code, '') AS code, sku AS subject, updated_at \
     FROM erp_stock WHERE state = 'held' \
-    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, ''), CAST(said AS TEXT) \
-    FROM erp_prices WHERE state = 'held' \
-    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, ''), CAST(said AS TEXT) \
-    FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, ''), \
+    CAST(said AS TEXT), COALESCE(error_code, ''), sku, updated_at FROM erp_prices WHERE state = 'held' \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, ''), \
+    CAST(said AS TEXT), COALESCE(error_code, ''), key, updated_at FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
 pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code, updated_at \
     FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, updated_at FROM erp_prices \
@@ -126,11 +130,14 @@ pub struct SeenRow {
 }
 
 impl SeenRow {
-    /// Tells whether a person may decide about it: a row under way gets its answer from its worker.
-    fn is_decidable(&self) -> bool {
-        use PushState::{Doubtful, Failed, Held, Ignored, Waiting};
+    /// Tells whether a person may decide this about it: a row under way gets its answer from its worker, and a row that was
+    /// ignored passes no guard, since somebody has said no to it.
+    pub fn is_decidable(&self, becomes: PushState, lifts_guards: bool) -> bool {
+        use PushState::{Doubtful, Failed, Held, Ignored, New, Waiting};
         match self.state {
-            Failed | Held | Waiting | Ignored => true,
+            Ignored => !lifts_guards,
+            Failed | Held | Waiting => true,
+            New => becomes == Ignored,
             Doubtful => self.intent == IntentKind::Command,
             _ => false,
         }
@@ -146,10 +153,21 @@ pub struct HeldRow {
     pub entity: String,
     /// The key.
     pub key: String,
+    /// The cause's code.
+    pub code: String,
     /// The cause.
     pub error: String,
     /// The next step.
     pub hint: String,
+    /// The SKU, the order or another key that it is about.
+    #[serde(skip)]
+    pub subject: String,
+    /// Since when, if the row has a readable time.
+    #[serde(skip)]
+    pub since: Option<DateTime<Utc>>,
+    /// The identifier of its message in the catalogue: rows with the same one have the same next step.
+    #[serde(skip)]
+    pub message_id: Option<String>,
 }
 
 impl Releases<'_> {
@@ -289,15 +307,20 @@ impl Releases<'_> {
                 store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
+                code: row.foreign_text("code")?,
                 error,
                 hint,
+                subject: row.optional_foreign_text("subject")?.unwrap_or_default(),
+                since: row.optional_time("updated_at").ok().flatten(),
+                message_id: message_id(row)?,
             })
         };
         rows.iter().map(held).collect()
     }
 
     /// Reopens a row, or ignores it; `lifts_guards` releases it past the guards, once. Returns whether it was done: a row
-    /// that is no longer as it was seen stays as it is.
+    /// that is no longer as it was seen stays as it is, and so does an ignored one that would be released. To ignore a row
+    /// ends its release too: what brings it back brings it back to the guards.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -308,7 +331,7 @@ impl Releases<'_> {
             IntentKind::Price => PRICE,
             IntentKind::Command => COMMAND,
         };
-        if !row.is_decidable() {
+        if !row.is_decidable(becomes, lifts_guards) {
             return Ok(false);
         }
         let now = self.clock.now();
@@ -331,6 +354,10 @@ impl Releases<'_> {
             (*updated_at).into(),
         ];
         let found = tx.execute("decide about a row", sql, values).await? > 0;
+        if found && becomes == PushState::Ignored {
+            let values = vec![store.as_str().into(), intent.as_str().into(), key.as_str().into()];
+            tx.execute("end a release", SPEND, values).await?;
+        }
         if found && lifts_guards {
             let value = value_in(*intent, &mut tx, store, key).await?;
             let (store, what, key) = (store.as_str().into(), intent.as_str().into(), key.as_str().into());

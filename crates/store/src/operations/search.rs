@@ -43,11 +43,19 @@ pub(crate) const INVOICES_SPELT: &str = "SELECT t.store, 'order', t.order_number
 /// Products by any of several spellings of a SKU.
 pub(crate) const SKUS_SPELT: &str = "SELECT t.store, 'product', t.sku FROM stores s CROSS JOIN products t \
     WHERE t.store = s.store AND t.sku";
-/// Products of a store whose name contains `$2`, a pattern, or whose SKU is `$3` in small letters. In the order of the key,
-/// so that the index gives them sorted and the search ends with the last row that is shown.
-pub(crate) const PRODUCTS_NAMED: &str = "SELECT store, 'product', COALESCE(sku, id) FROM products \
-    WHERE store = $1 AND gone_at IS NULL AND (lower(name) LIKE $2 ESCAPE '!' OR lower(sku) = $3) \
-    ORDER BY id LIMIT 50";
+/// Products of a store whose name without accents contains `$2`, a pattern, or whose SKU is `$3` in small letters. In the order
+/// of the key, so that the index gives them sorted and the search ends with the last row that is shown. Letters with accents are
+/// replaced in both sizes, because SQLite knows the small letters of ASCII alone, and in two steps, because its parser limits
+/// how deeply calls are nested.
+pub(crate) const PRODUCTS_NAMED: &str = "SELECT store, 'product', COALESCE(sku, id) FROM (SELECT store, id, sku, \
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(name)\
+    , 'á', 'a'), 'à', 'a'), 'â', 'a'), 'ã', 'a'), 'é', 'e'), 'ê', 'e'), 'í', 'i')\
+    , 'ó', 'o'), 'ô', 'o'), 'õ', 'o'), 'ú', 'u'), 'ü', 'u'), 'ç', 'c') \
+    AS small FROM products WHERE store = $1 AND gone_at IS NULL) AS named WHERE \
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(small\
+    , 'Á', 'a'), 'À', 'a'), 'Â', 'a'), 'Ã', 'a'), 'É', 'e'), 'Ê', 'e'), 'Í', 'i')\
+    , 'Ó', 'o'), 'Ô', 'o'), 'Õ', 'o'), 'Ú', 'u'), 'Ü', 'u'), 'Ç', 'c') \
+    LIKE $2 ESCAPE '!' OR lower(sku) = $3 ORDER BY id LIMIT 50";
 
 /// The spellings of a name that a search tries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +66,8 @@ pub struct Spellings {
     pub invoices: Vec<String>,
     /// SKUs.
     pub skus: Vec<String>,
-    /// A pattern of `LIKE` for a product's name in small letters, whose escape is `!`; empty if there is none to try.
+    /// A pattern of `LIKE` for a product's name in small letters without accents, whose escape is `!`; empty if there is none to
+    /// try.
     pub name: String,
     /// The name in small letters.
     pub lower: String,

@@ -1,7 +1,7 @@
 //! All recorded events of one subject, in no order: for people who ask how it got into its state.
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, push::PushState};
 
 use crate::{
     Effect, Error, IntentKind, driver::Row, journal::effects::effect, operations::History, words::all_words,
@@ -58,6 +58,8 @@ pub(crate) const EFFECTS_UNDER: &str = "SELECT id, key, kind, command_id, finger
     planned_at, sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND substr(key, 1, length(CAST($2 AS TEXT))) = $2 ORDER BY id \
     DESC LIMIT 200";
+/// The commands whose decisions are told: the newest.
+const COMMANDS_DECIDED: usize = 20;
 /// Batches of deliveries to search at most: 50,000 deliveries.
 const BATCHES: usize = 100;
 
@@ -109,6 +111,10 @@ pub enum Happened {
     Commanded { key: String, intent: String },
     /// The ERP's row got an answer.
     Answered { intent: IntentKind, key: String, state: String, code: String, error: String, hint: String },
+    /// The ERP's row was in this state, until a person decided about it.
+    Was { intent: IntentKind, key: String, state: PushState, code: String },
+    /// A person decided about the ERP's row; the act is a word of [`NewAction::act`](crate::NewAction::act).
+    Decided { intent: IntentKind, key: String, act: String, actor: String },
     /// The marketplace got a request.
     Called(Box<Effect>),
     /// A fiscal document.
@@ -194,6 +200,8 @@ impl History<'_> {
                 }
             }
         }
+        let decided = self.decisions_on(store, &names_in_records(store, subject, &events)).await?;
+        events.extend(decided);
         Ok(events)
     }
 
@@ -365,6 +373,24 @@ impl History<'_> {
         }
         Ok(found)
     }
+}
+
+/// Returns the names under which the record of acts has the ERP's rows of a subject: its levels and prices, and the
+/// commands among its events.
+fn names_in_records(store: &StoreKey, subject: &Subject, events: &[Event]) -> Vec<String> {
+    let mut names = match subject {
+        Subject::Product { sku, .. } => {
+            vec![format!("{store} stock {sku}/"), format!("{store} price {sku}/")]
+        }
+        Subject::Order(_) | Subject::Shipment { .. } | Subject::Command(_) => Vec::new(),
+    };
+    let command = |event: &Event| match &event.what {
+        Happened::Commanded { key, .. } => Some(format!("{store} command {key}")),
+        _ => None,
+    };
+    // They are sorted newest first.
+    names.extend(events.iter().filter_map(command).take(COMMANDS_DECIDED));
+    names
 }
 
 fn called(effects: Vec<Effect>) -> impl Iterator<Item = Event> {

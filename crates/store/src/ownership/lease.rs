@@ -20,6 +20,8 @@ use crate::{
 
 /// The interval between two tries to take a server's lock.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+/// The owner on record of a restored store. A real owner is named with its process.
+pub(crate) const RESTORER: &str = "espelho restore";
 pub(crate) const TAKE: &str = "INSERT INTO leases (store, fence, owner, acquired_at, renewed_at) VALUES ($1, 1, $2, \
     $3, $3) \
     ON CONFLICT (store) DO UPDATE SET fence = leases.fence + 1, owner = excluded.owner, \
@@ -157,6 +159,15 @@ impl Leases<'_> {
     pub async fn owner_on_record(self, store: &StoreKey) -> Result<Option<String>, Error> {
         let rows = self.database.fetch("read the lease", WHO, vec![store.as_str().into()]).await?;
         rows.first().map(|row| row.text("owner")).transpose()
+    }
+
+    /// Whether the store comes from a backup, and nobody has owned it since the restore: another installation may still
+    /// use its credential.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn is_restored(self, store: &StoreKey) -> Result<bool, Error> {
+        Ok(self.owner_on_record(store).await?.as_deref() == Some(RESTORER))
     }
 
     /// Tries for almost a second: PostgreSQL takes a moment to notice a killed client.

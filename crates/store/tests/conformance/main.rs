@@ -251,7 +251,8 @@ conformance! {
         a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,
         a_pause_without_a_time_as_its_end_does_not_lift_the_others,
         a_pause_is_ended_by_its_store_and_scope,
-        an_act_is_on_record_before_it_begins_and_when_it_has_ended;
+        an_act_is_on_record_before_it_begins_and_when_it_has_ended,
+        a_decision_on_record_is_told_with_who_made_it;
     erasures:
         a_person_is_erased_from_every_table_and_the_order_stays,
         what_is_written_of_an_erased_order_has_no_person,
@@ -282,6 +283,7 @@ conformance! {
         a_release_is_for_the_command_that_was_seen,
         the_states_of_rows_are_found_by_their_keys,
         a_decision_is_for_the_row_that_was_seen,
+        a_row_that_was_ignored_passes_no_guard,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,
         a_command_is_marked_before_its_request_and_changes_no_more,
         a_row_whose_key_is_corrected_asks_for_something_else,

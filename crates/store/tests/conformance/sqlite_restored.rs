@@ -7,7 +7,7 @@ use espelho_store::{Store, back_up, restore};
 
 use tempfile::TempDir;
 
-use crate::{hand_clock::HandClock, tables::Tables};
+use crate::{hand_clock::HandClock, tables::Tables, world::minha_loja};
 
 const OPEN: &str = "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES \
     ('minha-loja', 'A', '1', 5), ('minha-loja', 'B', '1', 5), ('minha-loja', 'C', '1', 5)";
@@ -109,4 +109,27 @@ async fn without_the_replaced_journal_every_open_row_is_doubted() {
         assert_eq!(said.contains("push-restored-movement"), is_movement, "{said}");
     }
     tables.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_counts_as_restored_until_somebody_owns_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+    let (clock, copy, store) = (Arc::new(HandClock::default()), folder.path().join("copy"), minha_loja());
+    let first = Store::open(&url("espelho.db"), clock.clone()).await.unwrap();
+    assert!(!first.leases().is_restored(&store).await.unwrap(), "a new database");
+    let lease = first.leases().acquire_now(&store, "espelho run (process 7 on a)").await.unwrap();
+    lease.release().await.unwrap();
+    assert!(!first.leases().is_restored(&store).await.unwrap(), "its own database");
+    back_up(&first, &copy, &|_, _, _| ()).await.unwrap();
+    first.close().await;
+    drop(first);
+    let locale = Locale::of(Language::English);
+    restore(&url("restored.db"), &copy, false, (clock.clone(), locale), &|_, _, _| ()).await.unwrap();
+    let restored = Store::open(&url("restored.db"), clock).await.unwrap();
+    assert!(restored.leases().is_restored(&store).await.unwrap());
+    let lease = restored.leases().acquire_now(&store, "espelho doctor (process 8 on a)").await.unwrap();
+    lease.release().await.unwrap();
+    assert!(!restored.leases().is_restored(&store).await.unwrap(), "somebody has owned it");
+    restored.close().await;
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{OrderNumber, ProductId, RawJson, containment::Panicked, order::Order, sync::Resource};
 use espelho_store::{Error as StoreError, Op, Subresource};
+use parking_lot::Mutex;
 use tracing::Instrument as _;
 
 use super::{
@@ -19,6 +20,7 @@ use super::{
 };
 use crate::{
     Input, StoreContext, order_trace,
+    plan::push::doubts::Doubts,
     plan::refresh::{
         goes_back, is_behind_listing, is_known, is_settled, is_shown, may_need_tracking, order_events,
         product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
@@ -90,6 +92,8 @@ pub(super) struct EntityReader<'c> {
     /// Whether deliveries arrive at all.
     receives: bool,
     rows: RowWriter<'c>,
+    /// The orders whose details their listing rows contradict, and since when.
+    contradicted: Mutex<Doubts>,
 }
 
 impl<'c> EntityReader<'c> {
@@ -102,7 +106,16 @@ impl<'c> EntityReader<'c> {
         identity: &'c StoreIdentity,
         receives: bool,
     ) -> Self {
-        Self { context, queue, sold, signals, identity, receives, rows: RowWriter::new(context) }
+        Self {
+            context,
+            queue,
+            sold,
+            signals,
+            identity,
+            receives,
+            rows: RowWriter::new(context),
+            contradicted: Mutex::default(),
+        }
     }
 
     /// Reads what a request asks for of an entity, and writes it, unless the entity is set aside.
@@ -170,15 +183,16 @@ impl<'c> EntityReader<'c> {
             self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
         let raw = order.as_ref().map(|fetched| fetched.detail.raw.clone());
-        let is_stale = goes_back(request, mirrored_at, changed_at);
+        let now = self.context.clock.now();
+        let is_behind =
+            order.as_ref().is_some_and(|fetched| self.is_behind(number, request, &fetched.detail));
+        let is_stale = goes_back(request, mirrored_at, changed_at, is_behind);
         let order = order.filter(|_| !is_stale);
         let detail = order.as_ref().map(|fetched| &fetched.detail);
         let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
         let missed_events = self.events_of(number, request, &subresources).await?;
         let (sold, status) = products_and_status(detail);
-        let now = self.context.clock.now();
-        let is_behind = is_behind_listing(request.listed_at, changed_at, now);
         let is_settled = order.is_some() && !is_behind && is_settled(changed_at, now);
         let read = OrderRead { known, order, is_settled, subresources };
         let Written::Row(op) = self.rows.write_order(number, request, read).await? else {
@@ -193,6 +207,20 @@ impl<'c> EntityReader<'c> {
         let events = order_events(op, status != before, missed_events);
         let is_reported_here = events.is_empty() || self.is_reported_here(number, raw).await?;
         Ok(Refreshed { is_shown, op, events, is_reported_here, changed_at })
+    }
+
+    /// Says whether an order's detail is from a copy that lags behind the listing row that led to it.
+    fn is_behind(&self, number: &OrderNumber, request: &RefreshRequest, order: &Order) -> bool {
+        let Some(row) = request.listing_hash else { return false };
+        let is_contradicted = request.listed.is_contradicted_by(order.status.as_deref(), order.updated_at);
+        let mut doubts = self.contradicted.lock();
+        if !is_contradicted {
+            doubts.end(number.as_str());
+            return false;
+        }
+        let now = self.context.clock.monotonic();
+        let contradicted_for = doubts.doubted_for(number.as_str().to_owned(), row.as_i64(), now);
+        is_behind_listing(is_contradicted, contradicted_for)
     }
 
     /// Tells if webhooks of this store report changes of an order, by the object that was read, or else by the mirror's.

@@ -166,7 +166,7 @@ impl<'c> Refresher<'c> {
             return Ended::Done;
         }
         // A product has no time of its last change: its value may have been changed back since.
-        if is_last && matches!(entity, Entity::Order(_)) {
+        if is_last && matches!(entity, Entity::Order(_)) && request.expected.is_some() {
             tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed the state that a delivery reported");
         }
         Ended::NotYet

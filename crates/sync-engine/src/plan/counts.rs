@@ -28,19 +28,28 @@ pub fn repair(kind: &str, remote: u64, local: u64) -> Option<Repair> {
     }
 }
 
-/// Returns since when the mirror has lacked rows that the marketplace counts; `None` if that is not known.
+/// Returns since when the counts contradict each other at the time `at`: the mirror lacks rows that the marketplace
+/// counts, or the marketplace counts none of those that the mirror has; `None` if that is not known.
 ///
 /// A single difference proves nothing: rows arrive while it is counted, and are read a moment later. But what was counted
 /// before, the mirror must have by now: the difference has woken the sweep for it. Open orders close meanwhile, so only
-/// the counts of all rows tell.
+/// the counts of all rows tell. An empty listing is never believed while the mirror has rows, and the first count of
+/// none says so.
 pub fn behind_since(
     kind: &str,
     before: Option<&RemoteCount>,
-    remote: u64,
-    local: u64,
+    (remote, local): (u64, u64),
+    at: DateTime<Utc>,
     is_mirrored: bool,
 ) -> Option<DateTime<Utc>> {
-    let before = before.filter(|_| is_mirrored && matches!(kind, "orders" | "products") && remote > local)?;
+    if !is_mirrored || !matches!(kind, "orders" | "products") {
+        return None;
+    }
+    if remote == 0 && local > 0 {
+        let before = before.filter(|before| before.remote == 0 && before.local > 0);
+        return Some(before.and_then(|before| before.behind_since).unwrap_or(at));
+    }
+    let before = before.filter(|_| remote > local)?;
     let was_behind = before.remote > before.local;
     (was_behind && before.remote > local).then(|| before.behind_since.unwrap_or(before.at))
 }
@@ -59,7 +68,7 @@ mod tests {
             let (kind, at) = ("orders".to_owned(), at(5));
             Some(RemoteCount { kind, remote, local, at, behind_since })
         };
-        let (first, lasting) = (Some(at(5)), Some(at(1)));
+        let (first, lasting, now) = (Some(at(5)), Some(at(1)), Some(at(7)));
         for (kind, before, remote, local, expected, why) in [
             ("orders", None, 500, 107, None, "it was never counted before"),
             ("orders", before(107, 107, None), 500, 107, None, "the sweep for it has only been woken"),
@@ -73,10 +82,19 @@ mod tests {
             ("orders", before(500, 500, None), 503, 499, None, "one is gone, and others have just arrived"),
             ("products", before(9, 8, None), 9, 8, first, "a product is missing"),
             ("open_orders", before(9, 8, None), 9, 8, None, "orders open and close meanwhile"),
+            ("orders", None, 0, 30, now, "a listing that is empty at once is not believed"),
+            ("orders", before(30, 30, None), 0, 30, now, "nor is one that was not"),
+            ("orders", before(500, 30, lasting), 0, 30, now, "the difference was another one"),
+            ("orders", before(0, 30, lasting), 0, 31, lasting, "it has stayed empty"),
+            ("orders", before(0, 30, lasting), 30, 30, None, "it is back"),
+            ("orders", before(0, 0, None), 0, 0, None, "a new store has none"),
+            ("products", None, 0, 1, now, "a catalogue too"),
+            ("open_orders", before(9, 9, None), 0, 9, None, "they may have closed"),
         ] {
-            assert_eq!(behind_since(kind, before.as_ref(), remote, local, true), expected, "{kind}: {why}");
+            let counted = (remote, local);
+            assert_eq!(behind_since(kind, before.as_ref(), counted, at(7), true), expected, "{kind}: {why}");
             assert_eq!(
-                behind_since(kind, before.as_ref(), remote, local, false),
+                behind_since(kind, before.as_ref(), counted, at(7), false),
                 None,
                 "the first reading runs"
             );

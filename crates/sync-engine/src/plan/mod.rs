@@ -9,6 +9,7 @@ pub mod downtime;
 pub mod enum_words;
 pub mod event_routing;
 pub mod expected_values;
+pub mod failed_orders;
 pub mod first_read;
 pub mod gap;
 pub mod gone;

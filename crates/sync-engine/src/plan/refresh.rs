@@ -1,19 +1,19 @@
 //! Decides what the refresh of an entity reads, and what its answers mean.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{ContentHash, ProductId, order::Order};
 use espelho_store::{KnownSubresource, Op, Subresource};
 use rust_decimal::Decimal;
 
-use crate::plan::refresh_request::{RefreshRequest, Urgency};
+use crate::plan::refresh_request::{ListedState, RefreshRequest, Urgency};
 
 /// Tolerance for clocks that differ.
 const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
-/// Copies of the marketplace's data may be behind for less than this. An order whose detail is still older than its listing
-/// row by then always has two times.
-const COPIES_LAG: TimeDelta = TimeDelta::minutes(10);
+/// Copies of the marketplace's data may be behind for less than this. An order whose detail still differs from its
+/// listing row by then always does.
+const COPIES_LAG: Duration = Duration::from_secs(600);
 /// A sub-resource that was last read longer ago than this may have changed without a change of the order. If it was
 /// read later, a delivery may still be under way.
 const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -30,7 +30,7 @@ pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
         subresources: rest,
         expected: None,
         listing_hash: None,
-        listed_at: None,
+        listed: ListedState::default(),
         ..request.clone()
     };
     vec![first, rest]
@@ -47,27 +47,23 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
     expected.is_none_or(|(expected, order)| expected.is_shown_by(order))
 }
 
-/// True if an order that was read on a hint is older than its mirrored row: a copy of the marketplace's data that lags
-/// behind has answered. Where a listing shows the older state too, that is the order's state; a listing row that is as new as
-/// the mirrored one shows no older state.
+/// True if an order that was read is older than its mirrored row: a copy of the marketplace's data that lags behind has
+/// answered. Where a listing shows the older state too, that is the order's state. `is_behind` says that its listing row
+/// contradicts it ([`is_behind_listing`]).
 pub fn goes_back(
     request: &RefreshRequest,
     mirrored: Option<DateTime<Utc>>,
     read: Option<DateTime<Utc>>,
+    is_behind: bool,
 ) -> bool {
     let is_listed = request.listing_hash.is_some() || request.urgency != Urgency::Hinted;
-    let is_listed_older = is_listed && (request.listed_at.is_none() || request.listed_at < mirrored);
-    !is_listed_older && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
+    (!is_listed || is_behind) && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
 }
 
-/// True if an order's detail is older than the listing row that led to it: a copy of the marketplace's data that lags behind
-/// has answered, and the row does not count as read.
-pub fn is_behind_listing(
-    listed: Option<DateTime<Utc>>,
-    read: Option<DateTime<Utc>>,
-    now: DateTime<Utc>,
-) -> bool {
-    listed.zip(read).is_some_and(|(listed, read)| read < listed && now - listed < COPIES_LAG)
+/// True if the detail of an order does not count as the reading of its listing row: the row contradicts it, so that a copy of
+/// the marketplace's data that lags behind may have answered. `contradicted_for` says for how long it has.
+pub fn is_behind_listing(is_contradicted: bool, contradicted_for: Duration) -> bool {
+    is_contradicted && contradicted_for < COPIES_LAG
 }
 
 /// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second

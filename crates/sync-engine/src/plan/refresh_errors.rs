@@ -97,7 +97,7 @@ pub fn after_error(entity: &Entity, reading: Reading, error: &ApiError) -> After
     {
         return AfterError::WalkListing;
     }
-    if error.is_foreign_denial() {
+    if error.is_foreign_denial() || may_pass(error) {
         return AfterError::Retry { after: None };
     }
     match error.class() {
@@ -105,6 +105,12 @@ pub fn after_error(entity: &Entity, reading: Reading, error: &ApiError) -> After
         Class::Reauthenticate => AfterError::Retry { after: None },
         Class::Permanent | Class::Ambiguous => AfterError::Show,
     }
+}
+
+/// Tells whether a read was refused for something of the moment: a proxy's redirect, a conflict with somebody else's
+/// write, or "too early".
+fn may_pass(error: &ApiError) -> bool {
+    matches!(error, ApiError::Refused { read: true, status: 300..=399 | 409 | 425, .. })
 }
 
 #[cfg(test)]
@@ -168,6 +174,10 @@ mod tests {
             (&product, Urgency::Swept, true, 404, AfterError::WalkListing, "the listing tells"),
             (&product, Urgency::Hinted, false, 422, AfterError::WalkListing, "it may be the id of a SKU"),
             (&product, Urgency::Hinted, true, 400, AfterError::WalkListing, "it may be the id of a SKU"),
+            (&order, Urgency::Found, false, 302, AfterError::Retry { after: None }, "a proxy redirects it"),
+            (&order, Urgency::Found, false, 409, AfterError::Retry { after: None }, "it is being written"),
+            (&order, Urgency::Swept, false, 425, AfterError::Retry { after: None }, "it is too early"),
+            (&product, Urgency::Swept, false, 409, AfterError::Retry { after: None }, "it is being written"),
             (&order, Urgency::Hinted, false, 422, AfterError::Show, "it will be refused again"),
             (&order, Urgency::Hinted, false, 403, AfterError::Show, "it will be refused again"),
             (&product, Urgency::Swept, false, 422, AfterError::Show, "it will be refused again"),

@@ -99,6 +99,37 @@ fn stage(status: &str) -> Option<usize> {
     STAGES.iter().position(|stage| stage.contains(&status))
 }
 
+/// The state of an order that its listing row shows, as far as the row has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedState {
+    /// The status.
+    pub status: Option<String>,
+    /// When the order last changed.
+    pub at: Option<DateTime<Utc>>,
+}
+
+impl ListedState {
+    /// Says whether a detail is older than the row, by its time.
+    pub fn is_newer_than(&self, at: Option<DateTime<Utc>>) -> bool {
+        self.at.zip(at).is_some_and(|(listed, read)| read < listed)
+    }
+
+    /// Says whether a detail shows another state, which is no later one: by its time, and where the row or the detail has
+    /// none, or both the same, by its status. Only two words of the document are two states.
+    pub fn is_contradicted_by(&self, status: Option<&str>, at: Option<DateTime<Utc>>) -> bool {
+        let is_other = || {
+            let [listed, read] =
+                [self.status.as_deref(), status].map(|status| status.filter(|own| stage(own).is_some()));
+            listed.zip(read).is_some_and(|(listed, read)| listed != read)
+        };
+        match self.at.zip(at).map(|(listed, read)| read.cmp(&listed)) {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Greater) => false,
+            Some(Ordering::Equal) | None => is_other(),
+        }
+    }
+}
+
 /// What to refresh of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefreshRequest {
@@ -112,8 +143,8 @@ pub struct RefreshRequest {
     pub expected_values: ExpectedValues,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
-    /// When the order last changed by that row.
-    pub listed_at: Option<DateTime<Utc>>,
+    /// The order as that row shows it.
+    pub listed: ListedState,
     /// True if that row has a status.
     pub has_listed_status: bool,
     /// True for an order whose denial is on record, because a listing has shown it: another denial is recorded too.
@@ -161,7 +192,7 @@ impl RefreshRequest {
         };
         self.expected_values = self.expected_values.and(other.expected_values);
         if other.listing_hash.is_some() {
-            (self.listing_hash, self.listed_at) = (other.listing_hash, other.listed_at);
+            (self.listing_hash, self.listed) = (other.listing_hash, other.listed);
         }
         self.has_listed_status |= other.has_listed_status;
         self.was_denied |= other.was_denied;

@@ -15,7 +15,7 @@ use super::{refresh_queue::Ended, refresh_request::Urgency};
 pub const CODE: &str = "unexpected";
 /// The least time between two readings that sweeps ask for: a little less than the interval of the sweeps for orders, so
 /// that each order is read once in it.
-const AGAIN_AFTER: TimeDelta = TimeDelta::seconds(50);
+pub const AGAIN_AFTER: TimeDelta = TimeDelta::seconds(50);
 /// Orders of one page of a listing that are read again at once.
 pub const AT_ONCE: usize = 5;
 

@@ -18,12 +18,11 @@ mod write;
 
 use std::{collections::HashSet, future::Future};
 
-use chrono::{DateTime, Utc};
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, LeaseTx, Op};
 
-use crate::StoreContext;
+use crate::{StoreContext, plan::refresh_request::ListedState};
 
 pub(crate) use full_reads::{CampaignMemory, FullReader, is_final, read_in_full};
 pub use options::PassOptions;
@@ -58,10 +57,16 @@ pub trait Pull: Send + Sync {
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
 
-    /// Returns when a detail says that the resource last changed; `None` where it does not.
-    fn changed_at(detail: &Self::Detail) -> Option<DateTime<Utc>> {
-        let _ = detail;
-        None
+    /// Says whether a detail is older than its listing row.
+    fn is_older(detail: &Self::Detail, listed: &ListedState) -> bool {
+        let _ = (detail, listed);
+        false
+    }
+
+    /// Says whether a detail's listing row contradicts it.
+    fn is_contradicted(detail: &Self::Detail, listed: &ListedState) -> bool {
+        let _ = (detail, listed);
+        false
     }
 
     /// Returns why a detail is not believed beside what the mirror and its listing row say, if so.

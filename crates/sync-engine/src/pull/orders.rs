@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chrono::{DateTime, Days, NaiveDate, Utc};
+use chrono::{Days, NaiveDate};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
     error::Refusal,
@@ -16,6 +16,7 @@ use crate::{
     StoreContext,
     plan::lost_values::{lost_value, may_have_lost_one},
     plan::open_orders::open_statuses,
+    plan::refresh_request::ListedState,
 };
 
 /// Rows per page. The document gives a default of 20 and no maximum. If a server refuses or cuts it, the pass follows.
@@ -107,8 +108,12 @@ impl Pull for OrdersPull {
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
     }
 
-    fn changed_at(order: &Order) -> Option<DateTime<Utc>> {
-        order.updated_at
+    fn is_older(order: &Order, listed: &ListedState) -> bool {
+        listed.is_newer_than(order.updated_at)
+    }
+
+    fn is_contradicted(order: &Order, listed: &ListedState) -> bool {
+        listed.is_contradicted_by(order.status.as_deref(), order.updated_at)
     }
 
     async fn doubt(

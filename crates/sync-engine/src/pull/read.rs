@@ -95,8 +95,8 @@ impl<'c, P: Pull> Reader<'c, P> {
         self.stop_if_asked()?;
         let mut listing = self.list_contained(page).await?;
         self.context.show_poisoned_rows(Input::of_resource(P::RESOURCE), &listing).await;
-        // A pass needs the fingerprints of the rows only.
-        listing.rows.iter_mut().for_each(|row| row.text = String::new());
+        // A pass needs of the rows their fingerprints and states only.
+        listing.rows.iter_mut().for_each(ListedRow::keep_state);
         let keys: Vec<ContentHash> =
             listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
         let repeated: HashSet<ContentHash> =

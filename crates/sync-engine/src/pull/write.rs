@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Error, Input, StoreContext,
     memory_budget::Permit,
-    plan::refresh::is_behind_listing,
+    plan::refresh_request::ListedState,
     quarantine::Poison,
     report::{failure, with_causes},
 };
@@ -33,6 +33,8 @@ struct Sorted<T> {
     writes: Vec<RowWrite<T>>,
     /// The detail has not changed; its listing row may have.
     unchanged: Vec<RowWrite<T>>,
+    /// The mirror is as new as the detail, which is behind its listing row.
+    behind: Vec<String>,
     /// Could not be read.
     failures: Vec<Failure>,
     /// Failed in an earlier run, readable now.
@@ -147,7 +149,7 @@ impl<'c> Writer<'c> {
         known: &HashMap<String, Known>,
     ) -> Sorted<P::Detail> {
         let mut sorted = Sorted::default();
-        let (now, naive_offset) = (self.context.clock.now(), self.context.client.naive_offset());
+        let naive_offset = self.context.client.naive_offset();
         let locale = self.context.locale;
         sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
@@ -170,10 +172,14 @@ impl<'c> Writer<'c> {
             }
             let known = known.get(&row.key);
             let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
+            // The next listing has such a row read again. Where the copy that answered is older, the mirror may be newer.
+            let listed = ListedState { status: row.status(), at: row.updated_at(naive_offset) };
+            let is_behind = P::is_contradicted(&fetched.detail, &listed);
+            if P::is_older(&fetched.detail, &listed) && known.is_some_and(|known| !known.gone) {
+                sorted.behind.push(row.key);
+                continue;
+            }
             let rows = if is_same { &mut sorted.unchanged } else { &mut sorted.writes };
-            // The next listing has such a row read again.
-            let is_behind =
-                is_behind_listing(row.updated_at(naive_offset), P::changed_at(&fetched.detail), now);
             rows.push(RowWrite {
                 key: row.key,
                 detail: fetched.detail,
@@ -216,7 +222,7 @@ impl<'c> Writer<'c> {
     ) -> Result<Counts, StoreError> {
         let _writing = self.context.writing.lock().await;
         self.drop_concurrently_written::<P>(&mut sorted, known).await?;
-        let Sorted { mut writes, mut unchanged, mut failures, mut mended, held } = sorted;
+        let Sorted { mut writes, mut unchanged, behind, mut failures, mut mended, held } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         if self.options.deep {
             let edited = P::edited(&mut tx, &unchanged).await?;
@@ -231,6 +237,9 @@ impl<'c> Writer<'c> {
         // Before the writes: one of them may ask for another reading of such a row.
         for row in unchanged {
             tx.mirror().relist(P::RESOURCE, &row.key, row.listing_hash).await?;
+        }
+        for key in behind {
+            tx.mirror().relist(P::RESOURCE, &key, ContentHash::from_i64(0)).await?;
         }
         if row_by_row {
             let refused = self.write_rows::<P>(&mut tx, writes).await?;
@@ -312,6 +321,7 @@ impl<T> Default for Sorted<T> {
         Self {
             writes: Vec::new(),
             unchanged: Vec::new(),
+            behind: Vec::new(),
             failures: Vec::new(),
             mended: Vec::new(),
             held: Vec::new(),

@@ -105,7 +105,8 @@ impl<'c> CommandHandlers<'c> {
                 Err(error) => {
                     return Ok(Verdict::Failed(invalid(text!(
                         "value-not-json",
-                        problem = error.to_string()
+                        line = error.line(),
+                        column = error.column()
                     ))));
                 }
             },

@@ -32,9 +32,10 @@ use crate::{
                 self, StepEvidence, accepted, is_desired, is_overwritten, is_reverted_repeatedly,
                 may_be_overwritten_for, taken_for,
             },
+            price_zero::{against_rules, has_zero, is_zero},
             read_after_write::{FIRST_READING, read_again_in},
         },
-        tiers::{Forbidden, Step, Tier, holds, plan},
+        tiers::{Step, Tier, holds, plan},
     },
 };
 
@@ -162,7 +163,7 @@ impl<'c> PricePusher<'c> {
         // The reading decides whether the rules permit them.
         let steps = match planned {
             Ok(steps) => plan(mode, &from, desired).unwrap_or(steps),
-            Err(forbidden) => return Ok(Ok(Verdict::Failed(against_rules(forbidden)))),
+            Err(forbidden) => return Ok(Ok(Verdict::Failed(against_rules(&forbidden, &current)))),
         };
         // A lost step may still be carried out after these.
         let now = self.context.clock.now();
@@ -203,8 +204,9 @@ impl<'c> PricePusher<'c> {
                     let verdict = refused(error);
                     // An earlier step that was lost and settled as not happened may have happened since.
                     let now = self.products.read(product).await?;
-                    if holds(mode_of(&now), &current_tiers(&now), desired) {
-                        return Ok(Ok(done));
+                    let tiers = current_tiers(&now);
+                    if holds(mode_of(&now), &tiers, desired) {
+                        return Ok(Ok(if has_zero(&tiers) { Verdict::Failed(is_zero()) } else { done }));
                     }
                     return Ok(Err(refused_step(step, verdict?, &now)));
                 }
@@ -246,22 +248,9 @@ fn requests_of(steps: &[Step], product: &ProductId, detail: &ProductDetail) -> V
     requests.map(|request| request.in_full()).collect()
 }
 
-fn has_zero(tiers: &[Tier]) -> bool {
-    tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero()))
-}
-
 fn refused_step(step: Step, verdict: Verdict, now: &ProductDetail) -> RefusedStep {
     let (mode, current) = (mode_of(now), current_tiers(now));
     RefusedStep { min_quantity: step.min_quantity(), verdict, mode, current }
-}
-
-fn against_rules(forbidden: Forbidden) -> Message {
-    let text = text!("push-price-rule", rule = forbidden.rule(), problem = forbidden.text());
-    Message::new("price_rule", text)
-}
-
-fn is_zero() -> Message {
-    Message::new("price_zero", text!("push-price-shown-zero"))
 }
 
 fn not_as_sent() -> Message {

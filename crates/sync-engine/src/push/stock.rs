@@ -337,6 +337,15 @@ impl<'c> StockPusher<'c> {
         let needs_evidence = dispatches.needs_evidence();
         let target = match decide(level, current, target, &effects, needs_evidence, clock.now()) {
             Action::Answer(Verdict::Done(None)) if !needs_reading => return Ok(self.verdict_of_mirror()),
+            Action::Answer(Verdict::Sent) => match last_set(&effects, clock.now()).zip(current) {
+                Some((set, current))
+                    if set.may_be_overwritten_for.is_none()
+                        && self.is_overwritten(level, target, current, &set).await? =>
+                {
+                    target
+                }
+                _ => return Ok(Verdict::Sent),
+            },
             Action::Answer(verdict) => return Ok(verdict),
             Action::Set(target) => target,
         };

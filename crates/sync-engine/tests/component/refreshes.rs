@@ -164,6 +164,43 @@ async fn a_total_that_was_not_reached_is_counted_again_when_a_complete_reconcili
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn a_listing_of_orders_that_is_suddenly_empty_is_not_believed_and_told_with_the_next_sweep() {
+    let mut rig = mirrored(10, 3).await;
+    let outside = rig.kept_in_step(only(&[Sweep::NewOrders, Sweep::Counts], OFTEN), true).await;
+    let told = "SELECT kind || ' ' || CAST(remote AS TEXT) || ' ' || CAST(local AS TEXT) FROM remote_counts \
+                WHERE behind_since IS NOT NULL";
+    let meta = json!({"current_page": 1, "last_page": 1, "per_page": 100, "total": 0});
+    let empty = json!({"success": true, "message_code": "SUCCESS", "data": [], "meta": meta});
+    rig.fault("GET /api/v1/sellers/orders", None, Fault::RawJson(empty.to_string()));
+    rig.shown(told, |rows| rows == ["orders 0 10"]).await;
+    rig.until("the sweep fails", async || {
+        outside.told().failed.contains(&(Sweep::NewOrders, "unexpected".to_owned()))
+    })
+    .await;
+    assert_eq!(rig.ask("SELECT CAST(count(*) AS TEXT) FROM orders WHERE gone_at IS NULL").await, ["10"]);
+    rig.control().faults().clear();
+    rig.shown(told, <[String]>::is_empty).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn an_order_whose_detail_was_refused_is_read_again_by_the_sweeps_and_not_only_in_an_hour() {
+    let mut rig = mirrored(2, 2).await;
+    rig.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+    let odd = json!({"success": false, "code": 400, "message_code": "BAD_REQUEST", "data": []});
+    for fault in [refused_with(422, "VALIDATION_ERROR"), Fault::RawJson(odd.to_string())] {
+        rig.fault(DETAIL, None, fault.clone());
+        let number = rig.control().orders().insert(&rig.key());
+        let failure = format!("SELECT key FROM sync_failures WHERE resource = 'orders' AND key = '{number}'");
+        rig.shown(&failure, |rows| rows == [&*number]).await;
+        rig.control().faults().clear();
+        rig.shown(&status(&number), |rows| rows == ["paid"]).await;
+        assert!(rig.ask(&failure).await.is_empty(), "{fault:?}: what was mended is no failure");
+    }
+    rig.stop().await;
+}
+
 /// What a refresh is answered, whether the delivery is handled then, and the failure that is shown.
 #[tokio::test]
 async fn a_refresh_that_fails_is_repeated_until_it_goes_well_and_one_that_is_refused_is_shown() {

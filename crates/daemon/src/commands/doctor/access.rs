@@ -19,6 +19,8 @@ pub(super) enum Access {
     Own(Box<StoreContext>),
     /// There is no database, so there is no token: doctor logs in itself, and discards the token.
     Fresh(Box<Client>),
+    /// The store comes from a backup, without a token: a login would end the token of another installation.
+    Withheld,
 }
 
 /// Why a question was not asked, or not answered.
@@ -40,13 +42,14 @@ impl Access {
             Self::Service(listen, key) => handover::inquire(*listen, key, question, clock).await,
             Self::Own(context) => Some(examine(&context.client, page_parameter, question).await),
             Self::Fresh(client) => Some(examine(client, page_parameter, question).await),
+            Self::Withheld => None,
         }
     }
 
     /// Returns the client with which doctor itself calls the marketplace.
     fn client(&self) -> Option<&Client> {
         match self {
-            Self::Service(..) => None,
+            Self::Service(..) | Self::Withheld => None,
             Self::Own(context) => Some(&context.client),
             Self::Fresh(client) => Some(client),
         }

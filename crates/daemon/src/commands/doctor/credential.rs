@@ -192,7 +192,7 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             let (place, key) = (store.config.password_place(), store.config.key.as_str());
             judge_unasked(proved_at, refused_at(&logins), written_at, (place.as_str(), key))
         }
-        (false, false) => Finding::not_seen(text!("doctor-no-token")),
+        (false, false) => Finding::not_seen(store.no_token()),
     }
 }
 

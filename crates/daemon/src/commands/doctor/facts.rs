@@ -7,7 +7,12 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{Clock, clock::SystemClock, text, text::Language};
+use espelho_model::{
+    Clock,
+    clock::SystemClock,
+    text,
+    text::{Language, Text},
+};
 use espelho_store::Store;
 use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
@@ -129,6 +134,9 @@ impl StoreFacts<'_> {
         let Some(access) = self.access.get() else {
             return Err(Silence::NotAsked(text!("doctor-no-access")));
         };
+        if matches!(access, Access::Withheld) {
+            return Err(Silence::NotAsked(self.no_token()));
+        }
         if self.reached.get().is_none() {
             return Err(Silence::NotAsked(text!("doctor-not-reached")));
         }
@@ -140,7 +148,15 @@ impl StoreFacts<'_> {
     pub(super) async fn ask_with_token(&self, question: Question) -> Result<Examination, Silence> {
         match self.token.get() {
             Some(_) => self.ask(question).await,
-            None => Err(Silence::NotAsked(text!("doctor-no-token"))),
+            None => Err(Silence::NotAsked(self.no_token())),
+        }
+    }
+
+    /// Returns why there is no proved token.
+    pub(super) fn no_token(&self) -> Text {
+        match self.access.get() {
+            Some(Access::Withheld) => text!("doctor-restored-no-token"),
+            _ => text!("doctor-no-token"),
         }
     }
 }

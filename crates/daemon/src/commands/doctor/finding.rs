@@ -42,6 +42,10 @@ impl State {
     }
 }
 
+/// The messages of checks that an earlier finding left out.
+const NOT_REACHED: &str = "doctor-not-reached";
+const NO_TOKEN: &str = "doctor-no-token";
+
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
@@ -111,6 +115,17 @@ impl Finding {
 
     pub(super) fn of(self, store: &str) -> Self {
         Self { store: Some(store.to_owned()), ..self }
+    }
+
+    /// Whether the check needed an answer of the marketplace, which did not come; `is_after_silence` tells whether an earlier
+    /// check of the store lacked it too.
+    pub(super) fn is_unreached(&self, is_after_silence: bool) -> bool {
+        match self.found.id() {
+            NOT_REACHED => true,
+            // No token is proved where nothing answers.
+            NO_TOKEN => is_after_silence,
+            _ => false,
+        }
     }
 
     /// Returns a check's name for people.

@@ -3,6 +3,7 @@
 use espelho_model::text;
 use espelho_store::LockHolder;
 use espelho_sync_engine::{Problem, Trouble};
+use serde_json::Value;
 
 use super::{
     access::Access,
@@ -27,18 +28,35 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     };
     let holder = match database.leases().lock_holder(&store.config.key).await {
         Ok(holder) => holder,
-        Err(error) => {
-            let cause = Problem::from_store(&error).error;
-            return Finding::red(text!("doctor-database-failed", address = "", cause = cause));
-        }
+        Err(error) => return failed(&error),
     };
-    let Some(holder) = holder else { return take(store).await };
+    let Some(holder) = holder else {
+        return match database.leases().is_restored(&store.config.key).await {
+            Ok(is_restored) if is_withheld(is_restored, store.all.login) => {
+                let _ = store.access.set(Access::Withheld);
+                Finding::absent(text!("doctor-lock-restored"))
+            }
+            Ok(_) => take(store).await,
+            Err(error) => failed(&error),
+        };
+    };
     let owner = owner_of(&holder, store.all.status().is_some(), store.status().map(|told| &told["ours"]));
     if owner == Owner::Service {
         let listen = store.all.configuration.installation.http.listen;
         let _ = store.access.set(Access::Service(listen, store.config.key.clone()));
     }
     judge(owner, holder)
+}
+
+fn failed(error: &espelho_store::Error) -> Finding {
+    let cause = Problem::from_store(error).error;
+    Finding::red(text!("doctor-database-failed", address = "", cause = cause))
+}
+
+/// Tells whether doctor leaves a free store alone. A restored one has no token, so that each call would log in, and each
+/// login ends the token of the installation that made the backup. A person who asks for a login means it.
+fn is_withheld(is_restored: bool, login: bool) -> bool {
+    is_restored && !login
 }
 
 /// Takes the lease, so that nobody else uses the token meanwhile. It creates no webhook: that is the service's task.
@@ -51,12 +69,22 @@ async fn take(store: &StoreFacts<'_>) -> Finding {
     match taken {
         Ok(context) => {
             let _ = store.access.set(Access::Own(Box::new(context)));
-            Finding::green(text!("doctor-lock-free"))
+            judge_free(store.all.status(), store.config.key.as_str())
         }
         Err(problem) if problem.trouble == Trouble::Held => {
             Finding::yellow(text!("doctor-lock-taken", cause = problem.error))
         }
         Err(problem) => Finding::red(text!("doctor-lock-failed", cause = problem.error, file = store.file())),
+    }
+}
+
+/// Judges a store that no process held, by the answer of the service that runs here: one that does not list the store
+/// has a configuration from before it. One without any store has not read its database yet.
+fn judge_free(told: Option<&Value>, key: &str) -> Finding {
+    let listed = told.and_then(|told| told["stores"].as_array()).filter(|stores| !stores.is_empty());
+    match listed.is_none_or(|stores| stores.iter().any(|store| store["store"] == key)) {
+        true => Finding::green(text!("doctor-lock-free")),
+        false => Finding::yellow(text!("doctor-lock-not-loaded")),
     }
 }
 
@@ -74,9 +102,9 @@ enum Owner {
 }
 
 /// Classifies the owner. `ours` is the service's own statement; another version may not make it.
-fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&serde_json::Value>) -> Owner {
+fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&Value>) -> Owner {
     let is_service = holder.owner.as_deref().is_some_and(is_service);
-    match (&holder.owner, ours.and_then(serde_json::Value::as_bool)) {
+    match (&holder.owner, ours.and_then(Value::as_bool)) {
         (_, Some(true)) => Owner::Service,
         (None, _) => Owner::Stranger,
         (Some(_), None) if service_runs && is_service => Owner::Service,
@@ -98,10 +126,20 @@ fn judge(owner: Owner, holder: LockHolder) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
     use espelho_store::Process;
     use serde_json::json;
 
     use super::{super::finding::State, *};
+
+    #[test]
+    fn a_restored_store_is_left_alone_unless_a_login_is_asked_for() {
+        for (is_restored, login, expected) in
+            [(true, false, true), (true, true, false), (false, false, false), (false, true, false)]
+        {
+            assert_eq!(is_withheld(is_restored, login), expected, "{is_restored} {login}");
+        }
+    }
 
     #[test]
     fn the_service_is_asked_where_it_has_the_store_and_others_are_named() {
@@ -124,6 +162,23 @@ mod tests {
             let found = owner_of(&holder(owner), runs, ours.as_ref());
             assert_eq!(found, expected, "{owner:?} {runs} {ours:?}");
             assert_eq!(judge(found, holder(owner)).state, state);
+        }
+    }
+
+    #[test]
+    fn a_free_store_that_the_running_service_does_not_list_is_yellow_until_it_is_reloaded() {
+        for (told, state) in [
+            (None, State::Green),
+            (Some(json!({"stores": [{"store": "loja-1"}, {"store": "loja-2"}]})), State::Green),
+            (Some(json!({"stores": [{"store": "loja-1"}]})), State::Yellow),
+            // A service whose database does not answer yet, and one of another version.
+            (Some(json!({"stores": []})), State::Green),
+            (Some(json!({})), State::Green),
+        ] {
+            let finding = judge_free(told.as_ref(), "loja-2");
+            assert_eq!(finding.state, state, "{told:?}");
+            let next = finding.found.next(Locale::default());
+            assert_eq!(next.is_some_and(|next| next.contains("reload")), state == State::Yellow, "{told:?}");
         }
     }
 }

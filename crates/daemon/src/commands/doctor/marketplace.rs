@@ -49,8 +49,13 @@ fn judge(
         // Nothing was asked: the machine has no certificates, for one.
         Err(error @ Error::Setup(_)) => return Finding::red(Problem::from_api(error).text),
         Err(error) => {
-            let cause = Problem::from_api(error).error;
-            return Finding::red(text!("doctor-marketplace-unreachable", address = base_url, cause = cause));
+            let symptom = error.symptom();
+            return Finding::red(text!(
+                "doctor-marketplace-unreachable",
+                address = base_url,
+                cause = symptom.text(),
+                fault = symptom.fault()
+            ));
         }
     };
     let milliseconds = u64::try_from(reached.took.as_millis()).unwrap_or(u64::MAX);

@@ -1,8 +1,12 @@
-//! Shows findings: a line for each as its check ends, and one JSON object for programs at the end.
+//! Shows findings: a line for each as its check ends, and one JSON object for programs at the end. What a store's
+//! marketplace did not answer is one line for people.
 
 use std::io::{Write as _, stderr, stdout};
 
-use espelho_model::text::{Locale, Text};
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
 use serde_json::{Value, json};
 
 use super::finding::{Finding, State, state_of, summary};
@@ -12,15 +16,58 @@ pub(super) struct Printer {
     locale: Locale,
     json: bool,
     is_coloured: bool,
+    unreached: Unreached,
 }
+
+/// The checks of one store that nobody could make, because the marketplace did not answer.
+#[derive(Default)]
+struct Unreached {
+    store: Option<String>,
+    checks: Vec<&'static str>,
+}
+
+impl Unreached {
+    /// Keeps a finding that is such a check, and tells whether it did.
+    fn keep(&mut self, finding: &Finding) -> bool {
+        let is_kept = finding.is_unreached(!self.checks.is_empty());
+        if is_kept {
+            self.store.clone_from(&finding.store);
+            self.checks.push(finding.check);
+        }
+        is_kept
+    }
+
+    /// Returns the kept checks as one finding; none if there are none, or further ones of the store may follow.
+    fn take(&mut self, next: Option<&Finding>) -> Option<Finding> {
+        if self.checks.is_empty() || next.is_some_and(|next| next.store == self.store) {
+            return None;
+        }
+        let checks: Vec<Text> = self.checks.drain(..).map(Finding::label_of).collect();
+        let found = Finding::not_seen(text!("doctor-unreached", checks = checks));
+        Some(Finding { store: self.store.take(), check: UNREACHED, ..found })
+    }
+}
+
+/// The name of the line of what was not reached: it is no check, and no program sees it.
+const UNREACHED: &str = "unreached";
 
 impl Printer {
     pub(super) fn new(locale: Locale, json: bool, is_coloured: bool) -> Self {
-        Self { locale, json, is_coloured }
+        Self { locale, json, is_coloured, unreached: Unreached::default() }
     }
 
-    /// Prints one finding now. A closed reader does not end doctor.
+    /// Prints one finding now, or with others of its store where the marketplace did not answer.
     pub(super) fn show(&mut self, finding: &Finding) {
+        if let Some(unreached) = self.unreached.take(Some(finding)) {
+            self.print(&unreached);
+        }
+        if !self.unreached.keep(finding) {
+            self.print(finding);
+        }
+    }
+
+    /// Prints a finding. A closed reader does not end doctor.
+    fn print(&self, finding: &Finding) {
         let text = lines(finding, self.locale, self.is_coloured);
         let _ = match self.json {
             true => stderr().write_all(text.as_bytes()),
@@ -29,7 +76,10 @@ impl Printer {
     }
 
     /// Prints the last line, and all findings for programs, if `--json` asks for it.
-    pub(super) fn end(&self, findings: &[Finding]) {
+    pub(super) fn end(&mut self, findings: &[Finding]) {
+        if let Some(unreached) = self.unreached.take(None) {
+            self.print(&unreached);
+        }
         let summary = summary(findings).message(self.locale);
         let _ = match self.json {
             true => writeln!(stderr(), "{summary}")
@@ -96,7 +146,7 @@ fn object(findings: &[Finding], locale: Locale) -> Value {
 mod tests {
     use std::time::Duration;
 
-    use espelho_model::{text, text::Language};
+    use espelho_model::text::Language;
 
     use super::*;
 
@@ -129,6 +179,46 @@ mod tests {
                 assert!(line.starts_with(expected), "{line}");
             }
         }
+    }
+
+    #[test]
+    fn what_the_marketplace_did_not_answer_is_one_line_for_each_store() {
+        let not_seen = |store: &str, check, id: &'static str| {
+            Finding::not_seen(Text::new(id)).named(check, Duration::ZERO).of(store)
+        };
+        let labels = |store: &str| {
+            Finding::green(text!("doctor-labels-none")).named("labels", Duration::ZERO).of(store)
+        };
+        let mut unreached = Unreached::default();
+        let mut shown = Vec::new();
+        let findings = [
+            disk(),
+            not_seen("loja-1", "clock", "doctor-not-reached"),
+            labels("loja-1"),
+            not_seen("loja-1", "password", "doctor-no-token"),
+            not_seen("loja-2", "clock", "doctor-not-reached"),
+            not_seen("loja-3", "password", "doctor-no-token"),
+        ];
+        for finding in &findings {
+            shown.extend(unreached.take(Some(finding)));
+            if !unreached.keep(finding) {
+                shown.push(finding.clone());
+            }
+        }
+        shown.extend(unreached.take(None));
+        let told: Vec<_> = shown.iter().map(|shown| (shown.store.as_deref(), shown.check)).collect();
+        assert_eq!(
+            told,
+            [
+                (Some("loja-1"), "disk"),
+                (Some("loja-1"), "labels"),
+                (Some("loja-1"), "unreached"),
+                (Some("loja-2"), "unreached"),
+                (Some("loja-3"), "password"),
+            ]
+        );
+        let line = lines(&shown[2], Locale::default(), false);
+        assert!(line.starts_with("– DESCONHECIDO loja-1: não verificado: relógio, senha"), "{line}");
     }
 
     #[test]

@@ -36,12 +36,16 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         let file = dir.join("stores").join(format!("{key}.toml"));
         (file.exists() && !arguments.replace).then(|| exists(&file))
     };
-    let answers = match answers(arguments, is_installed, &is_taken, cli.locale) {
+    let mut answers = match answers(arguments, is_installed, &is_taken, cli.locale) {
         Ok(answers) => answers,
         Err(wrong) => {
             return refuse(&wrong, cli);
         }
     };
+    // Whoever names the folder will call the program from others.
+    if let (Some(folder), Some((_, database))) = (&cli.config, &mut answers.installation) {
+        *database = place::address_in(folder, database);
+    }
     match write(&dir, &answers, arguments.replace) {
         Ok(written) => {
             for path in written {
@@ -62,9 +66,10 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let (mut code, mut is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+    let mut looked = doctor::look(cli, &DoctorArgs { login: false }).await;
     let can_ask = arguments.password_file.is_none() && prompt::is_possible();
-    while code == exit::AUTHENTICATION
+    // Another store's password is not asked for.
+    while looked.refused.iter().any(|store| store == answers.key.as_str())
         && can_ask
         && let Some(password) = questions::password_again(cli.locale)
     {
@@ -72,9 +77,9 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         if let Err(wrong) = write_password(&path, &password) {
             return refuse(&wrong, cli);
         }
-        (code, is_running) = doctor::look(cli, &DoctorArgs { login: false }).await;
+        looked = doctor::look(cli, &DoctorArgs { login: false }).await;
     }
-    let (code, next) = ended(code, is_running, unit::is_installed());
+    let (code, next) = ended(looked.code, looked.is_running, unit::is_installed());
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code

@@ -10,6 +10,15 @@ use rust_decimal::Decimal;
 
 use crate::exit;
 
+/// A known cause of an intent that is still under way, in the reader's language.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Delay {
+    /// `paused`, or the alarm's code.
+    pub(super) code: String,
+    pub(super) cause: String,
+    pub(super) next: String,
+}
+
 /// The wait that only a person can end: the command does not wait for it.
 const WAITING_INVOICE: &str = "waiting_invoice";
 
@@ -64,6 +73,13 @@ pub(super) struct Spoken {
 }
 
 impl Spoken {
+    /// Adds the known cause of a delay, with its next step.
+    #[must_use]
+    pub(super) fn delayed_by(self, Delay { cause, next, .. }: &Delay) -> Self {
+        let text = text!("intents-delayed", told = self.text, cause = cause);
+        Self { text, hint: Some(next.clone()).filter(|next| !next.is_empty()), ..self }
+    }
+
     /// Returns the lines for people.
     pub(super) fn lines(&self, locale: Locale) -> String {
         let next = self.text.next(locale).or_else(|| {
@@ -300,6 +316,24 @@ mod tests {
             assert_eq!((spoken.lines(Locale::default()).as_str(), spoken.code), (words, code));
             assert!(!spoken.lines(Locale::of(Language::English)).contains("intents-"));
         }
+    }
+
+    #[test]
+    fn what_is_under_way_names_the_known_cause_of_its_delay() {
+        let delay = Delay {
+            code: "marketplace_unreachable".into(),
+            cause: "O marketplace não responde.".into(),
+            next: "espere".into(),
+        };
+        let said = spoken(&level(Some(47)), &row(PushState::New, ""), None).delayed_by(&delay);
+        assert_eq!(
+            (said.lines(Locale::default()).as_str(), said.code),
+            (
+                "… CAN-01 @ Depósito principal: gravado; ainda a caminho, continua sozinho. O marketplace não \
+                 responde.\n  próximo passo: espere",
+                0
+            )
+        );
     }
 
     #[test]

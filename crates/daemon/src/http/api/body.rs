@@ -267,7 +267,8 @@ impl<'a> Fields<'a> {
             }
             Ok(_) => Err(bad(column, "invalid_data", text!("value-not-object"))),
             Err(error) => {
-                Err(bad(column, "invalid_data", text!("value-not-json", problem = error.to_string())))
+                let text = text!("value-not-json", line = error.line(), column = error.column());
+                Err(bad(column, "invalid_data", text))
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::{
     Error, Store,
     driver::{Database, Tx},
     operations::{erasures, explain},
+    ownership::lease::RESTORER,
 };
 
 /// More than all leases taken since the backup: each takes one number.
@@ -26,7 +27,7 @@ const FENCES: i64 = 1_000_000;
 
 /// In the second file.
 const FORGET_TOKENS: &str = "DELETE FROM tokens";
-const TAKE_LEASES: &str = "UPDATE leases SET fence = fence + $1, owner = 'espelho restore'";
+const TAKE_LEASES: &str = "UPDATE leases SET fence = fence + $1, owner = $2";
 const AMENDMENTS: &[(&str, &str)] = &[
     ("forget the spent budget", "DELETE FROM rate_blocks"),
     ("forget the checkpoints", "DELETE FROM sync_pages"),
@@ -118,7 +119,7 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>, locale: Locale) -> Resu
     let now = copy.clock.now();
     copy.inbox.execute("doubt what was under way", DOUBT, vec![now.into()]).await?;
     copy.inbox.execute("forget the tokens", FORGET_TOKENS, Vec::new()).await?;
-    copy.database.execute("take the leases", TAKE_LEASES, vec![FENCES.into()]).await?;
+    copy.database.execute("take the leases", TAKE_LEASES, vec![FENCES.into(), RESTORER.into()]).await?;
     for (operation, sql) in AMENDMENTS {
         copy.database.execute(operation, sql, Vec::new()).await?;
     }

@@ -165,6 +165,51 @@ pub(crate) async fn a_decision_is_for_the_row_that_was_seen(world: &World) {
     }
 }
 
+pub(crate) async fn a_row_that_was_ignored_passes_no_guard(world: &World) {
+    let key = minha_loja();
+    writes(world, 5).await;
+    gives(world, 1, r#"{"delta": 1}"#).await;
+    let price =
+        "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('minha-loja', 'A', 1, 0.99)";
+    world.tables.execute(price).await;
+    let releases = world.store.releases();
+    for (intent, name, table) in [
+        (IntentKind::Stock, "A/1", "erp_stock"),
+        (IntentKind::Price, "A/1", "erp_prices"),
+        (IntentKind::Command, "1", "commands"),
+    ] {
+        let columns = async |columns: &str| {
+            world.tables.list(&format!("SELECT {columns} AS found FROM {table}")).await.remove(0)
+        };
+        let seen = async || releases.seen_row(key.as_str(), intent, name).await.unwrap().unwrap();
+        let held = "error_code = 'x', error = 'e', hint = 'espelho release'";
+        world.tables.execute(&format!("UPDATE {table} SET state = 'held', {held}")).await;
+        // A release that was not used yet ends with the row that it was for.
+        let release = format!(
+            "INSERT INTO releases (store, what, key, value, at) VALUES ('minha-loja', '{}', '{name}', '5', \
+             '2026-05-01T10:00:00.000000Z')",
+            intent.as_str()
+        );
+        world.tables.execute(&release).await;
+        assert!(releases.decide(&seen().await, PushState::Ignored, false).await.unwrap());
+        assert_eq!(releases.release_of(&key, intent, name).await.unwrap(), None, "{table}");
+        assert_eq!(columns("state || ' ' || error_code || ' ' || COALESCE(hint, '-')").await, "ignored x -");
+        let ignored = seen().await;
+        assert!(!releases.decide(&ignored, PushState::New, true).await.unwrap(), "{table}");
+        assert_eq!(columns("state").await, "ignored");
+        assert_eq!(releases.release_of(&key, intent, name).await.unwrap(), None, "{table}");
+        // It is brought back to the guards.
+        assert!(releases.decide(&ignored, PushState::New, false).await.unwrap(), "{table}");
+        assert_eq!(releases.release_of(&key, intent, name).await.unwrap(), None, "{table}");
+        // A row that nobody has begun can be given up too, and is not released.
+        let open = seen().await;
+        assert_eq!(open.state, PushState::New);
+        assert!(!releases.decide(&open, PushState::New, true).await.unwrap(), "{table}");
+        assert!(releases.decide(&open, PushState::Ignored, false).await.unwrap(), "{table}");
+        assert_eq!(columns("state").await, "ignored");
+    }
+}
+
 pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_not(world: &World) {
     for (id, state) in [(1, "failed"), (2, "held"), (3, "done"), (4, "doubtful"), (5, "sending")] {
         gives(world, id, r#"{"delta": 1}"#).await;

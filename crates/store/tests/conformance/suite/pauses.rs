@@ -6,8 +6,9 @@ use chrono::TimeDelta;
 use espelho_model::{
     Clock as _,
     pause::{Pause, PauseScope},
+    push::PushState,
 };
-use espelho_store::NewAction;
+use espelho_store::{ActedRow, Event, Happened, IntentKind, NewAction, SeenRow, Subject};
 
 use crate::world::{World, store_key};
 
@@ -98,4 +99,59 @@ pub(crate) async fn an_act_is_on_record_before_it_begins_and_when_it_has_ended(w
     assert_eq!((&recent[1].after, recent[1].count), (&Some("new".to_owned()), Some(3)));
     assert_eq!((&recent[0].after, &recent[0].new), (&None, &act("espelho retry --all --code x")));
     assert_eq!((recent[0].at, actions.recent(1).await.unwrap().len()), (world.clock.now(), 1));
+}
+
+pub(crate) async fn a_decision_on_record_is_told_with_who_made_it(world: &World) {
+    let key = store_key("a");
+    let held_at = world.clock.now();
+    world.clock.advance(HOUR);
+    let actions = world.store.actions();
+    let row = |sku: &str| SeenRow {
+        store: "a".to_owned(),
+        intent: IntentKind::Price,
+        key: format!("{sku}/1"),
+        state: PushState::Held,
+        code: "price_jump".to_owned(),
+        updated_at: Some(held_at),
+    };
+    let line = |sku: &str| ActedRow::new(&row(sku), ": 70.9 → 0.99").line();
+    for (actor, act, store, before, count) in [
+        ("cli:root", "ignore", "a", line("A"), Some(1)),
+        // Of another SKU, of another store, of nothing, and an act on something else.
+        ("cli:root", "release", "a", line("A/B"), Some(1)),
+        ("cli:root", "release", "b", line("A").replace("a price", "b price"), Some(1)),
+        ("ana", "release", "", line("A"), Some(0)),
+        ("ana", "pause", "", "a price A/1".to_owned(), Some(1)),
+        // Under way, or cut short.
+        ("ana", "bring_back", "", "a stock B/1\na price A/1\n… 20".to_owned(), None),
+    ] {
+        let [actor, act, store] = [actor, act, store].map(str::to_owned);
+        let id =
+            actions.begin(&NewAction { actor, act, store, command: String::new(), before }).await.unwrap();
+        if let Some(count) = count {
+            actions.end(id, "x", count).await.unwrap();
+        }
+    }
+    let (at, intent) = (world.clock.now(), IntentKind::Price);
+    let was = |key: &str| Happened::Was {
+        intent,
+        key: key.to_owned(),
+        state: PushState::Held,
+        code: "price_jump".to_owned(),
+    };
+    let decided = |key: &str, act: &str, actor: &str| {
+        let [key, act, actor] = [key, act, actor].map(str::to_owned);
+        Event { at, what: Happened::Decided { intent, key, act, actor } }
+    };
+    let changed = "A/1: 70.9 → 0.99";
+    let subject = Subject::Product { sku: "A".to_owned(), id: None };
+    let told = world.store.history().story(&key, &subject).await.unwrap();
+    assert_eq!(
+        told,
+        [
+            Event { at: held_at, what: was(changed) },
+            decided(changed, "ignore", "cli:root"),
+            decided("A/1", "bring_back", "ana"),
+        ]
+    );
 }

@@ -452,6 +452,7 @@ pub(crate) async fn a_search_knows_other_spellings_and_a_thing_knows_the_rows_to
     assert!(history().find_spelt(&Spellings::default()).await.unwrap().is_empty());
     for (name, lower, expected) in [
         ("%azul s_o%", "azul são", &["product Can-01"][..]),
+        ("%sao%", "sao", &["product Can-01"]),
         ("%can-01%", "can-01", &["product Can-01"]),
         ("%azul%", "azul", &["product Vel-01", "product Can-01"]),
         ("%100!%%", "100%", &[]),

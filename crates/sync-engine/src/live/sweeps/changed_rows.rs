@@ -1,7 +1,11 @@
 //! Compares listed rows with the mirror, without checkpoints: rows that are listed differently are queued.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::ListedRow;
 use espelho_model::{ContentHash, sync::Resource};
 use espelho_store::{Error as StoreError, Known, Subresource};
@@ -14,9 +18,10 @@ use crate::{
         row_writer::{RowWriter, SETTLED},
         signals::Signals,
     },
-    plan::refresh_request::{Entity, RefreshRequest, Urgency},
+    plan::refresh_request::{Entity, ListedState, RefreshRequest, Urgency},
     plan::{
         denied_orders::{LISTED_AT_ONCE, NEVER_FOUND, is_denied},
+        failed_orders::{FailedOrders, is_set_aside},
         first_read::is_left_to_reading,
         listed::is_already_mirrored,
         page::plan_page,
@@ -32,6 +37,8 @@ struct Changed {
     denied: Vec<ListedRow>,
     /// Orders whose details were not believed.
     unbelieved: Vec<ListedRow>,
+    /// Orders that failed for another cause.
+    failed: Vec<ListedRow>,
     /// The mirror's rows of the page.
     known: HashMap<String, Known>,
 }
@@ -43,13 +50,14 @@ pub(super) struct ChangedRows<'c> {
     signals: &'c Signals,
     rows: RowWriter<'c>,
     denials: Denials<'c>,
+    failed: Mutex<FailedOrders>,
 }
 
 impl<'c> ChangedRows<'c> {
     /// Returns a comparison that fills `queue`.
     pub(super) fn new(context: &'c StoreContext, queue: &'c RefreshQueue<'c>, signals: &'c Signals) -> Self {
         let (rows, denials) = (RowWriter::new(context), Denials::new(context));
-        Self { context, queue, signals, rows, denials }
+        Self { context, queue, signals, rows, denials, failed: Mutex::default() }
     }
 
     /// Queues the rows that are listed differently; returns those that are news, and denied orders: a walk that ended
@@ -59,16 +67,18 @@ impl<'c> ChangedRows<'c> {
         resource: Resource,
         rows: Vec<ListedRow>,
     ) -> Result<Vec<(String, ContentHash)>, Error> {
-        let Changed { news, denied, unbelieved, known } = self.changed(resource, rows).await?;
+        let Changed { news, denied, unbelieved, failed, known } = self.changed(resource, rows).await?;
         let found = news.iter().chain(&denied).map(|row| (row.key.clone(), row.hash)).collect();
         let request = |urgency, row: ListedRow| {
             let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
-            let listed_at = row.updated_at(self.context.client.naive_offset());
+            let at = row.updated_at(self.context.client.naive_offset());
+            let listed = ListedState { status: row.status(), at };
             let (entity, request) = request_of(resource, urgency, row);
-            (entity, RefreshRequest { is_unknown, listed_at, ..request })
+            (entity, RefreshRequest { is_unknown, listed, ..request })
         };
         let news = news.into_iter().map(|row| request(Urgency::Found, row));
-        let again = denied.into_iter().chain(unbelieved).map(|row| request(Urgency::Swept, row));
+        let again = denied.into_iter().chain(unbelieved).chain(failed);
+        let again = again.map(|row| request(Urgency::Swept, row));
         self.queue.push_swept(news.chain(again));
         Ok(found)
     }
@@ -83,39 +93,53 @@ impl<'c> ChangedRows<'c> {
         if resource == Resource::Orders && !self.signals.is_mirrored() {
             changed.retain(|row| known.contains_key(&row.key) || !is_left_to_reading(&row.text));
         }
-        let (mut denied, mut unbelieved) = (Vec::new(), Vec::new());
+        let (mut denied, mut unbelieved, mut odd) = (Vec::new(), Vec::new(), Vec::new());
         if !changed.is_empty() {
-            // Rows that failed lately are left to the complete reconciliation, except orders that were denied or not
-            // believed.
+            // Products that failed lately are left to the complete reconciliation, and what is set aside to the
+            // quarantine.
             let failed = store.mirror().failures(key, resource).await?;
             let failed = failed.into_iter().filter(|failure| failure.code != NEVER_FOUND);
             let failed: HashMap<String, String> = failed.map(|failure| (failure.key, failure.code)).collect();
             let (again, news): (Vec<_>, Vec<_>) =
                 changed.into_iter().partition(|row| failed.contains_key(&row.key));
             changed = news;
+            if resource == Resource::Orders {
+                self.failed_orders().keep(|key| failed.contains_key(key));
+            }
             for row in again {
                 match failed.get(&row.key).map(String::as_str) {
                     Some(CODE) => unbelieved.push(row),
                     Some(code) if is_denied(code) => denied.push(row),
+                    Some(code) if !is_set_aside(code) => odd.push(row),
                     _ => (),
                 }
             }
         }
         match resource {
             Resource::Orders => Ok(Changed {
-                denied: self.due(denied, LISTED_AT_ONCE).await?,
-                unbelieved: self.due(unbelieved, AT_ONCE).await?,
+                denied: self.due(denied, |failed, now| due_again(failed, LISTED_AT_ONCE, now)).await?,
+                unbelieved: self.due(unbelieved, |failed, now| due_again(failed, AT_ONCE, now)).await?,
+                failed: self.due(odd, |failed, now| self.failed_orders().due_again(failed, now)).await?,
                 news: self.without_mirrored(changed, &known).await?,
                 known,
             }),
             Resource::Products => {
-                Ok(Changed { news: changed, denied: Vec::new(), unbelieved: Vec::new(), known })
+                let (denied, unbelieved, failed) = (Vec::new(), Vec::new(), Vec::new());
+                Ok(Changed { news: changed, denied, unbelieved, failed, known })
             }
         }
     }
 
-    /// Keeps the failed orders that are read again now, at most `most`.
-    async fn due(&self, mut failed: Vec<ListedRow>, most: usize) -> Result<Vec<ListedRow>, StoreError> {
+    fn failed_orders(&self) -> MutexGuard<'_, FailedOrders> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the failed orders that `due` lets be read again now.
+    async fn due(
+        &self,
+        mut failed: Vec<ListedRow>,
+        due: impl FnOnce(Vec<(String, DateTime<Utc>)>, DateTime<Utc>) -> HashSet<String>,
+    ) -> Result<Vec<ListedRow>, StoreError> {
         // The queue repeats those itself.
         failed.retain(|row| !self.queue.has_entity(&Entity::of_row(Resource::Orders, row.key.as_str())));
         if failed.is_empty() {
@@ -124,7 +148,7 @@ impl<'c> ChangedRows<'c> {
         let keys = failed.iter().map(|row| row.key.clone()).collect();
         let mirror = self.context.store.mirror();
         let failed_at = mirror.failed_at(&self.context.key, Resource::Orders, keys).await?;
-        let due = due_again(failed_at, most, self.context.clock.now());
+        let due = due(failed_at, self.context.clock.now());
         failed.retain(|row| due.contains(&row.key));
         Ok(failed)
     }

@@ -33,7 +33,7 @@ pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> R
     for ((kind, remote), local) in KINDS.into_iter().zip(remote).zip(local) {
         let Some(remote) = remote else { continue };
         let before = before.iter().find(|count| count.kind == kind);
-        let behind_since = behind_since(kind, before, remote, local, is_mirrored);
+        let behind_since = behind_since(kind, before, (remote, local), at, is_mirrored);
         counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at, behind_since });
         if remote == local || !is_mirrored {
             continue;

@@ -1,13 +1,14 @@
 //! Sweeps the newest orders, page by page until a page has nothing new; if many are new, once more, because the pages
 //! shift meanwhile.
 
+use espelho_api_client::{Error as ApiError, ListPage};
 use espelho_model::sync::Resource;
 
 use super::{changed_rows::ChangedRows, order_listing::OrderListing};
 use crate::{
     Error, StoreContext,
     live::signals::Signals,
-    plan::{last_page::is_last_page, window::Window},
+    plan::{last_page::is_last_page, schedule::Sweep, window::Window},
 };
 
 /// Pages of new orders in one sweep. The complete reconciliation reads what is behind them.
@@ -26,6 +27,9 @@ pub(super) async fn sweep_new_orders(
     let mut window = Window::new(if is_behind { pages } else { 1 }, pages);
     loop {
         let listing = orders.page(window.page()).await?;
+        if window.page() == 1 && listing.rows.is_empty() {
+            check_empty(context, signals, &listing).await?;
+        }
         let is_end = is_last_page(window.page(), listing.rows.len(), &listing.meta);
         let listed: Vec<_> = listing.rows.iter().map(|row| (row.key.clone(), row.hash)).collect();
         let keys: Vec<_> = listed.iter().map(|(key, hash)| (key.as_str(), *hash)).collect();
@@ -38,4 +42,19 @@ pub(super) async fn sweep_new_orders(
             return Ok(orders.requests());
         }
     }
+}
+
+/// Refuses to believe that a store has no orders while the mirror has some: the marketplace deletes none, and nothing
+/// new would ever come. The counts, which are woken, say it on every surface.
+async fn check_empty(context: &StoreContext, signals: &Signals, listing: &ListPage) -> Result<(), Error> {
+    if !signals.is_mirrored() || listing.meta.total.is_some_and(|total| total > 0) {
+        return Ok(());
+    }
+    let [mirrored, ..] = context.store.runs().live_counts(&context.key).await?;
+    if mirrored == 0 {
+        return Ok(());
+    }
+    signals.wake(Sweep::Counts);
+    let problem = format!("no orders at all, of which the mirror has {mirrored}");
+    Err(ApiError::Unexpected { request: "GET /api/v1/sellers/orders".to_owned(), read: true, problem }.into())
 }

@@ -16,8 +16,8 @@ use espelho_model::{StoreKey, text::Text};
 
 pub use observations::{
     BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
-    DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RowState, Rows,
-    ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
+    DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RefusedConfiguration,
+    RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide};
@@ -62,6 +62,8 @@ codes! {
     SchemaChanged = "schema_changed",
     /// This machine's clock differs from the marketplace's.
     ClockWrong = "clock_wrong",
+    /// The service refused the configuration at its last reload, and works with the one before.
+    ConfigurationRefused = "configuration_refused",
     /// No connection to the marketplace.
     MarketplaceUnreachable = "marketplace_unreachable",
     /// The marketplace answers with 5xx, or with something unreadable.
@@ -116,8 +118,8 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == word)
     }
 
-    /// Tells whether its words are about one machine: its clock, its disk, its network. Where several machines share a
-    /// database, readers elsewhere must be told which one.
+    /// Tells whether its words are about one machine: its clock, its disk, its network, its files. Where several
+    /// machines share a database, readers elsewhere must be told which one.
     pub fn is_about_machine(self) -> bool {
         matches!(
             self,
@@ -127,6 +129,7 @@ impl Code {
                 | Self::DatabaseReadOnly
                 | Self::DatabaseReplaced
                 | Self::ClockWrong
+                | Self::ConfigurationRefused
                 | Self::MarketplaceUnreachable
                 | Self::NoticeFailed
         )

@@ -23,12 +23,25 @@ pub struct Observations {
     pub schema_defects: Arc<[String]>,
     /// Free bytes on the database's disk, where it is this machine's.
     pub free_bytes: Option<u64>,
+    /// The configuration that the last reload refused; `None` if it accepted one.
+    pub refused_configuration: Option<RefusedConfiguration>,
     /// The stores of the configuration.
     pub stores: Vec<StoreSeen>,
     /// Rows of stores that are not in the configuration.
     pub strangers: Option<Rows>,
     /// The channels by which people hear of alarms, and that fail.
     pub channels: Vec<ChannelTrouble>,
+}
+
+/// A configuration that a reload refused: the service works with the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedConfiguration {
+    /// The first refusal since a configuration was accepted.
+    pub since: DateTime<Utc>,
+    /// How many mistakes it has.
+    pub mistakes: u64,
+    /// The first of them, with its file and line.
+    pub first: Text,
 }
 
 /// A channel of messages that fails, from the first failure after the last message that went out.

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey,
     next_step::{self, PRICE_ZERO, RowAct, command_line},
+    push::PushState,
     text,
     text::{Arg, Locale, Text},
 };
@@ -85,7 +86,9 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
             store = name,
             see_all = step.all(RowAct::Look),
             release_one = step.one(RowAct::Release),
-            release_all = step.all(RowAct::Release)
+            release_all = step.all(RowAct::Release),
+            ignore_one = step.one(RowAct::Ignore),
+            ignore_all = step.group(RowAct::Ignore, PushState::Held)
         ),
         (Code::Doubtful, _) => text!(
             "alarm-doubtful",
@@ -107,7 +110,13 @@ fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
         (_, state) => {
             let text = match state {
                 RowState::Noted => text!("alarm-noted", count = count, words = words, code = cause),
-                _ => text!("alarm-failed", count = count, words = words, code = cause),
+                _ => text!(
+                    "alarm-failed",
+                    count = count,
+                    words = words,
+                    code = cause,
+                    ignore = step.giving_up()
+                ),
             };
             text.with("store", name)
                 .with("told", told(&rows.words))
@@ -125,7 +134,11 @@ fn quiet(rows: &Rows) -> Text {
     let words = rows.words.without_quotes();
     match words == rows.words {
         true => words,
-        false => text!("alarm-row", row = rows.example.as_str(), words = words),
+        false => {
+            let (entity, key) = rows.example.split_once(' ').unwrap_or((&rows.example, ""));
+            let row = Text::new("explain-entity").with("entity", entity).with("key", key);
+            text!("alarm-row", row = row, words = words)
+        }
     }
 }
 
@@ -144,6 +157,27 @@ impl Steps<'_> {
     /// For all of them.
     fn all(&self, act: RowAct) -> String {
         command_line(act, next_step::Rows::OfCause(&self.rows.code), self.store)
+    }
+
+    /// For those of them in one state.
+    fn group(&self, act: RowAct, state: PushState) -> String {
+        command_line(act, next_step::Rows::OfGroup(state, &self.rows.code), self.store)
+    }
+
+    /// Gives up failed rows of the ERP that only another row or a correction mends; `none` where something else may end
+    /// them, or where their own words say it.
+    fn giving_up(&self) -> String {
+        let entity = self.rows.example.split_once(' ').map_or("", |(entity, _)| entity);
+        let is_intent = matches!(entity, "stock" | "price" | "command");
+        let says_it = self.rows.words.next(Locale::default()).is_some_and(|step| step.contains(" ignore "));
+        let state = next_step::state_to_give_up(&self.rows.code, entity);
+        match (state, self.rows.count) {
+            (Some(PushState::Failed), 1) if is_intent && !says_it => self.one(RowAct::Ignore),
+            (Some(PushState::Failed), _) if is_intent && !says_it => {
+                self.group(RowAct::Ignore, PushState::Failed)
+            }
+            _ => "none".to_owned(),
+        }
     }
 
     /// For the one that is the example.
@@ -191,9 +225,33 @@ mod tests {
                 let has_person =
                     ["Can\u{e1}ria", "529.982"].iter().any(|of| told.contains(of) || next.contains(of));
                 assert!(!has_person, "{told} {next}");
-                assert_eq!(told.contains("command 7: "), is_named, "{told}");
+                let names_it = ["command 7: ", "comando 7: "].iter().any(|name| told.contains(name));
+                assert_eq!(names_it, is_named, "{told}");
                 assert!(!next.is_empty());
             }
+        }
+    }
+    #[test]
+    fn rows_that_another_row_mends_say_how_to_be_rid_of_them_once() {
+        let no_transition = || Text::new("push-no-transition").with("row", "command 7");
+        let plain = || text!("push-too-little-stock", before = 1, less = 2);
+        for (code, example, count, words, expected) in [
+            ("too_little_stock", "command 7", 1, plain(), "espelho ignore command 7 --store a"),
+            (
+                "too_little_stock",
+                "command 7",
+                2,
+                plain(),
+                "espelho ignore --all --state failed --code too_little_stock --store a",
+            ),
+            ("NOT_FOUND", "order N-1", 1, plain(), "none"),
+            ("impossible_transition", "command 7", 1, no_transition(), "none"),
+            ("gave_up", "command 7", 1, plain(), "none"),
+        ] {
+            let (code, example) = (code.to_owned(), example.to_owned());
+            let rows = Rows { state: RowState::Failed, code, count, since: None, example, words };
+            let steps = Steps { rows: &rows, store: Some("a") };
+            assert_eq!(steps.giving_up(), expected, "{rows:?}");
         }
     }
 }

@@ -102,7 +102,7 @@ fn alarm(
     Alarm { code, severity, store, cause, count: 1, since, detail, row: None, text }
 }
 
-/// Returns the alarms of the service, the database, its disk and the clock.
+/// Returns the alarms of the service, its configuration, the database, its disk and the clock.
 fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let stopped = match seen.service {
         ServiceSeen::Running => None,
@@ -116,7 +116,7 @@ fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     };
     let stopped =
         stopped.map(|(since, text)| alarm(Code::ServiceStopped, Severity::Failing, None, since, text));
-    [stopped, database(seen), schema(seen), clock(seen)].into_iter().flatten()
+    [stopped, database(seen), schema(seen), clock(seen), configuration(seen)].into_iter().flatten()
 }
 
 fn database(seen: &Observations) -> Option<Alarm> {
@@ -191,6 +191,15 @@ fn clock(seen: &Observations) -> Option<Alarm> {
     Some(alarm(Code::ClockWrong, severity, None, None, text))
 }
 
+/// Returns the alarm of a configuration that the last reload refused. It names the first mistake: `espelho check` names
+/// all.
+fn configuration(seen: &Observations) -> Option<Alarm> {
+    let refused = seen.refused_configuration.as_ref()?;
+    let more = refused.mistakes.saturating_sub(1);
+    let text = text!("alarm-configuration-refused", mistake = refused.first.clone(), more = more);
+    Some(alarm(Code::ConfigurationRefused, Severity::Warning, None, Some(refused.since), text))
+}
+
 /// Returns one alarm for each marketplace and kind of trouble, however many stores it hits.
 fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let mut hit = BTreeMap::<(&str, Code), Vec<(&StoreSeen, &ContactTrouble)>>::new();
@@ -210,9 +219,13 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
         let first = stores.iter().map(|(_, trouble)| *trouble).min_by_key(|trouble| trouble.since)?;
         let (span, symptom) = (age(at, first.since), first.symptom.text());
         let text = match code {
-            Code::MarketplaceUnreachable => {
-                text!("alarm-marketplace-unreachable", address = address, span = span, detail = symptom)
-            }
+            Code::MarketplaceUnreachable => text!(
+                "alarm-marketplace-unreachable",
+                address = address,
+                span = span,
+                detail = symptom,
+                fault = first.symptom.fault()
+            ),
             Code::Throttled => text!("alarm-throttled", span = span),
             _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = symptom),
             _ => text!(

@@ -9,6 +9,7 @@ use espelho_model::{
 use super::*;
 
 mod access;
+mod configuration;
 mod incoming;
 
 fn now() -> DateTime<Utc> {
@@ -55,6 +56,7 @@ fn seen(stores: Vec<StoreSeen>) -> Observations {
         database: None,
         schema_defects: [].into(),
         free_bytes: Some(1 << 33),
+        refused_configuration: None,
         stores,
         strangers: None,
         channels: Vec::new(),
@@ -113,24 +115,6 @@ fn a_state_is_ok_only_with_fresh_proof() {
     let unwritten = Observations { written_at: Some(ago(181)), ..seen(vec![store("a")]) };
     assert_eq!(decide(&unwritten).state, State::Unknown);
     assert_eq!(decide(&unwritten).unproved.len(), 1);
-}
-
-#[test]
-fn a_count_that_the_mirror_has_not_reached_is_no_alarm_and_not_ok() {
-    let behind = || vec![BehindSeen { kind: "orders".into(), remote: 500, local: 107, since: ago(900) }];
-    let of_store = |store: StoreSeen| decide(&seen(vec![StoreSeen { behind: behind(), ..store }]));
-    let verdict = of_store(store("a"));
-    assert_eq!((verdict.state, verdict.alarms.len(), verdict.unproved.len()), (State::Unknown, 0, 1));
-    for language in [Language::Portuguese, Language::English] {
-        let shown = verdict.unproved[0].message(Locale { language, ..Locale::default() });
-        assert!(shown.contains("500") && shown.contains("107"), "{shown}");
-    }
-    let elsewhere = StoreSeen { owner: Owner::Elsewhere, ..store("a") };
-    assert_eq!(of_store(elsewhere).state, State::Ok, "its owner says how it is");
-    let unread = StoreSeen { complete_at: None, ..store("a") };
-    assert_eq!(of_store(unread).unproved.len(), 1, "the first reading explains it");
-    let troubled = StoreSeen { rows: vec![rows(RowState::Held, "price_jump", 4, 5)], ..store("a") };
-    assert_eq!(of_store(troubled).state, State::Warning);
 }
 
 // withstands: F134
@@ -471,7 +455,14 @@ fn the_next_step_of_rows_is_the_command_that_mends_these_rows_and_no_others() {
     };
     let told = || Text::new("push-oversold").with("reserved", 3_u64).with("quantity", 1_u64);
     for (state, code, count, words, expected) in [
-        (RowState::Held, "price_jump", 1, Text::new("w"), &["espelho release stock CAN-01/3 --store a"][..]),
+        (
+            RowState::Held,
+            "price_jump",
+            1,
+            Text::new("w"),
+            &["espelho release stock CAN-01/3 --store a", "espelho ignore stock CAN-01/3 --store a"][..],
+        ),
+        (RowState::Failed, "unknown_location", 1, told(), &["espelho ignore stock CAN-01/3 --store a"]),
         (
             RowState::Held,
             "many_to_zero",
@@ -481,6 +472,7 @@ fn the_next_step_of_rows_is_the_command_that_mends_these_rows_and_no_others() {
                 "espelho errors --all --code many_to_zero --store a",
                 "espelho release stock CAN-01/3 --store a",
                 "espelho release --all --code many_to_zero --store a",
+                "espelho ignore --all --state held --code many_to_zero --store a",
             ],
         ),
         (RowState::Held, "price_zero", 2, Text::new("w"), &["espelho ignore stock CAN-01/3 --store a"]),

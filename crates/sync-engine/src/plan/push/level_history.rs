@@ -9,9 +9,9 @@ use espelho_store::{Effect, EffectState};
 use rust_decimal::Decimal;
 
 use super::{
-    attempts::OVER_AFTER,
     dispatches::ReadingWindow,
     evidence::{Evidence as _, may_have_happened, read},
+    late_effects::{may_land_until, time_left},
     level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
 };
@@ -35,6 +35,8 @@ pub struct LastSet {
     pub is_ahead: bool,
     /// For so long another quantity, set before it and not seen, may still overwrite it.
     pub may_be_overwritten_for: Option<Duration>,
+    /// The quantities of lost sets that may have been carried out after it. None where we moved the level since.
+    pub lost: Vec<Decimal>,
 }
 
 impl LastSet {
@@ -46,6 +48,12 @@ impl LastSet {
     /// Returns the quantity that the level has if nobody else changed it.
     pub fn expected(&self) -> Decimal {
         self.target + self.moved
+    }
+
+    /// Says whether a level that should have `target` shows the quantity of a lost set that was carried out after this one.
+    /// A set that mends it is planned after that request is over, so it happens once for each.
+    pub fn is_overwritten(&self, quantity: Decimal, target: Decimal) -> bool {
+        target == self.target && quantity != target && self.lost.contains(&quantity)
     }
 
     /// Returns the place of the level among other effects.
@@ -92,6 +100,16 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LastSet> {
         .sum();
     let left = |effect: &Effect| may_land_for(effect, target, now);
     let may_be_overwritten_for = earlier.iter().filter_map(left).max();
+    let lost = match later.iter().any(may_have_happened) {
+        true => Vec::new(),
+        false => {
+            let landed = |effect: &&Effect| {
+                may_land_until::<LevelEvidence>(effect).is_some_and(|until| set.planned_at < until)
+            };
+            let target = |effect: &Effect| Some(read::<LevelEvidence>(effect).ok()?.target);
+            earlier.iter().filter(landed).filter_map(target).collect()
+        }
+    };
     let (revision, is_ahead) = (evidence.revision, !evidence.ahead_of.is_empty());
     let (effect, journal_end) = (set.id, evidence.journal_end.unwrap_or_default());
     Some(LastSet {
@@ -103,17 +121,15 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LastSet> {
         revision,
         is_ahead,
         may_be_overwritten_for,
+        lost,
     })
 }
 
 /// Returns how long an effect may still set another quantity than `target`: its answer was lost, and no reading has shown it.
 pub(super) fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<Duration> {
-    let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
-    let is_other = effect.kind == LevelEvidence::KIND
-        && was_lost
-        && read::<LevelEvidence>(effect).is_ok_and(|evidence| evidence.target != target);
-    let over = effect.sent_at.filter(|_| is_other)? + OVER_AFTER;
-    (over - now).to_std().ok().filter(|left| !left.is_zero())
+    let over = may_land_until::<LevelEvidence>(effect)?;
+    let is_other = read::<LevelEvidence>(effect).is_ok_and(|evidence| evidence.target != target);
+    time_left(over, now).filter(|_| is_other)
 }
 
 /// Returns the revision of the row that a level was set for.
@@ -175,5 +191,32 @@ pub(crate) mod tests {
         assert_eq!(last_set(&[set(5, REFUTED)], at(10)), None);
         assert_eq!(last_set(&[set(5, EffectState::Planned)], at(10)), None);
         assert_eq!(last_set(&[set(5, EffectState::Doubtful)], at(10)).map(|set| set.target), Some(whole(5)));
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_level_that_shows_a_lost_set_whose_time_reached_beyond_the_last_one_is_overwritten() {
+        let zero = |second| Effect { planned_at: at(second), ..set(0, CONFIRMED) };
+        let lost = || set(12, REFUTED);
+        let refused = || Effect { code: Some("VALIDATION_ERROR".to_owned()), ..lost() };
+        let never_left = || Effect { sent_at: None, ..lost() };
+        let rows: [(&[Effect], i64, i64, bool, &str); 12] = [
+            (&[zero(3), lost()], 12, 0, true, "it was carried out after the zero"),
+            (&[zero(39), lost()], 12, 0, true, "it may have been"),
+            (&[zero(40), lost()], 12, 0, false, "it was over: the zero mended it already"),
+            (&[zero(3), lost()], 11, 0, false, "another quantity"),
+            (&[zero(3), lost()], 0, 0, false, "as it was set"),
+            (&[zero(3), lost()], 12, 2, false, "another quantity would be set by now"),
+            (&[zero(3), refused()], 12, 0, false, "it was refused"),
+            (&[zero(3), never_left()], 12, 0, false, "it never left"),
+            (&[zero(3), set(12, CONFIRMED)], 12, 0, false, "it was seen before"),
+            (&[moved(12, CONFIRMED), zero(3), lost()], 12, 0, false, "we moved it since"),
+            (&[moved(12, EffectState::Sent), zero(3), lost()], 12, 0, false, "we may have moved it"),
+            (&[moved(12, REFUTED), zero(3), lost()], 12, 0, true, "we did not move it"),
+        ];
+        for (effects, shown, target, expected, why) in rows {
+            let last = last_set(effects, at(60)).unwrap();
+            assert_eq!(last.is_overwritten(whole(shown), whole(target)), expected, "{why}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! An order's notes (`order.notes`): the whole text is replaced, so what a person wrote meanwhile is kept, and the
 //! conflict shown.
 
+use chrono::{DateTime, Utc};
 use espelho_model::text;
 use espelho_store::{Effect, EffectState};
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Message, Settlement, Verdict,
     evidence::{Evidence, present, read},
+    late_effects::{is_overwritten, may_be_overwritten_for, may_land_until},
 };
 
 /// What the journal keeps with notes.
@@ -68,6 +70,46 @@ pub fn last_written(effects: &[Effect]) -> Option<Option<String>> {
     Some(evidence.notes)
 }
 
+/// Returns the verdict on notes that the order has: other notes of ours, whose answer was lost, may still overwrite them.
+/// `effects` are those of the order, as in all of these.
+pub fn written(desired: Option<&str>, effects: &[Effect], now: DateTime<Utc>) -> Verdict {
+    let overwrites = |lost: &NotesEvidence| !same(lost.notes.as_deref(), desired);
+    may_be_overwritten_for(effects, overwrites, now).map_or(Verdict::Done(None), Verdict::Unsettled)
+}
+
+/// Says whether lost notes may have been carried out after those that were `sent`, so that the order is read once more.
+pub fn may_be_overwritten(
+    desired: Option<&str>,
+    sent: &Effect,
+    effects: &[Effect],
+    now: DateTime<Utc>,
+) -> bool {
+    is_overwritten(sent, effects, |lost: &NotesEvidence| !same(lost.notes.as_deref(), desired), now)
+}
+
+/// The next step after notes were `sent`, and others that were lost may have been carried out since: they are written again
+/// where the order has the lost ones. What a person wrote since stays.
+pub fn decide_again(
+    desired: Option<&str>,
+    there: Option<&str>,
+    sent: &Effect,
+    effects: &[Effect],
+    now: DateTime<Utc>,
+) -> Action {
+    let is_shown = |lost: &NotesEvidence| same(lost.notes.as_deref(), there);
+    match !same(there, desired) && is_overwritten(sent, effects, is_shown, now) {
+        true => Action::Write,
+        false => Action::Answer(Verdict::Done(None)),
+    }
+}
+
+/// Says whether the order has notes of ours that were lost: no person wrote them.
+pub fn are_lost_ones(there: Option<&str>, effects: &[Effect]) -> bool {
+    let are_they = |lost: NotesEvidence| same(lost.notes.as_deref(), there);
+    let lost = effects.iter().filter(|effect| may_land_until::<NotesEvidence>(effect).is_some());
+    lost.filter_map(|effect| read(effect).ok()).any(are_they)
+}
+
 /// What became of notes whose answer was lost.
 pub fn settle(evidence: &NotesEvidence, there: Option<&str>) -> Settlement {
     let is_there = same(there, evidence.notes.as_deref());
@@ -81,7 +123,61 @@ fn same(one: Option<&str>, other: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::tests::effect, *};
+    use std::time::Duration;
+
+    use super::{
+        super::{
+            evidence::write,
+            tests::{at, effect},
+        },
+        *,
+    };
+
+    fn note(id: i64, second: i64, text: &str, state: EffectState) -> Effect {
+        let evidence = NotesEvidence { order: "1".into(), notes: Some(text.to_owned()) };
+        let (sent_at, planned_at) = (Some(at(second)), at(second));
+        Effect { id, sent_at, planned_at, ..effect("order.notes", Some(&write(&evidence)), state) }
+    }
+
+    // withstands: F001
+    #[test]
+    fn notes_are_done_once_no_lost_ones_may_overwrite_them_and_are_written_again_where_those_did() {
+        let lost = note(1, 0, "a", EffectState::Refuted);
+        let refused = Effect { code: Some("VALIDATION_ERROR".to_owned()), ..lost.clone() };
+        let sent = note(3, 5, "b", EffectState::Confirmed);
+        let done = Verdict::Done(None);
+        let wait = |seconds| Verdict::Unsettled(Duration::from_secs(seconds));
+        for (effect, desired, second, verdict, is_read) in [
+            (&lost, "b", 5, wait(35), false),
+            (&lost, "b", 39, wait(1), false),
+            (&lost, "b", 40, done.clone(), true),
+            (&lost, "a", 5, done.clone(), false),
+            (&lost, "a", 40, done.clone(), false),
+            (&refused, "b", 5, done.clone(), false),
+            (&refused, "b", 40, done.clone(), false),
+            (&note(1, 0, "a", EffectState::Confirmed), "b", 5, done.clone(), false),
+        ] {
+            let effects = [sent.clone(), effect.clone()];
+            assert_eq!(written(Some(desired), &effects, at(second)), verdict, "{desired} {second}");
+            let found = may_be_overwritten(Some(desired), &sent, &effects, at(second));
+            assert_eq!(found, is_read, "{desired} {second}");
+        }
+        let late = note(3, 40, "b", EffectState::Confirmed);
+        for (last, there, second, expected) in [
+            (&sent, "a", 40, Action::Write),
+            (&sent, "b", 40, Action::Answer(done.clone())),
+            (&sent, "a person's", 40, Action::Answer(done.clone())),
+            (&sent, "a", 39, Action::Answer(done.clone())),
+            (&late, "a", 60, Action::Answer(done.clone())),
+        ] {
+            let next = decide_again(Some("b"), Some(there), last, &[last.clone(), lost.clone()], at(second));
+            assert_eq!(next, expected, "{there} {second}");
+        }
+        let same = decide_again(Some("a"), Some("a"), &sent, &[sent.clone(), lost.clone()], at(40));
+        assert_eq!(same, Action::Answer(done), "it asks for the same as the lost one");
+        let are_lost = |there, effect: &Effect| are_lost_ones(Some(there), std::slice::from_ref(effect));
+        assert!(are_lost("a", &lost) && !are_lost("b", &lost) && !are_lost("a", &refused));
+    }
 
     fn agreed(
         by_command: Option<Option<&str>>,

@@ -13,7 +13,10 @@ use espelho_model::{
 use espelho_store::TierIntent;
 use rust_decimal::Decimal;
 
-use super::{Message, Verdict};
+use super::{
+    Message, Verdict,
+    price_zero::{is_tier_zero, is_zero},
+};
 use crate::plan::{
     guards::{Guards, PriceHeld},
     tiers::{Mode, Package, Tier},
@@ -194,14 +197,15 @@ pub struct RefusedStep {
 }
 
 /// Returns the verdict for each row after a refused step. A row whose tier is there is done, the row of the refused
-/// tier has the refusal, and the others say which tier they follow. A refused step that no row names concerns all.
+/// tier has the refusal, and the others say which tier they follow. A refused step that no row names concerns all. A row
+/// whose tier is at zero says that.
 pub fn verdicts_after_refusal(rows: &[TierIntent], refused: &RefusedStep) -> Vec<Verdict> {
     let is_refused = |row: &TierIntent| row.min_quantity == i64::from(refused.min_quantity);
-    if !rows.iter().any(is_refused) {
-        return vec![refused.verdict.clone(); rows.len()];
-    }
+    let is_named = rows.iter().any(is_refused);
+    let is_over = refused.verdict.retry_after().is_none();
     let verdict = |row: &TierIntent| match tier_of(row) {
-        _ if is_refused(row) => refused.verdict.clone(),
+        _ if is_over && is_tier_zero(row.min_quantity, &refused.current) => Verdict::Failed(is_zero()),
+        _ if is_refused(row) || !is_named => refused.verdict.clone(),
         Ok(tier) if tier.is_met(refused.mode, &refused.current) => Verdict::Done(None),
         _ => {
             let text = text!("push-tier-refused", tier = refused.min_quantity);
@@ -313,6 +317,15 @@ mod tests {
         assert_eq!(after(10), [Verdict::Done(None), refusal.clone(), Verdict::Failed(follows)]);
         let all = vec![refusal.clone(); 3];
         assert_eq!(after(30), all, "a tier that no row names could not be deleted");
+        let beside_zero = |verdict: &Verdict| {
+            let (mode, current) = (Mode::Manual, vec![tier(1, 90), tier(10, 50), tier(50, 0)]);
+            let refused = RefusedStep { min_quantity: 10, verdict: verdict.clone(), mode, current };
+            verdicts_after_refusal(&rows, &refused)
+        };
+        let zero = Verdict::Failed(is_zero());
+        assert_eq!(beside_zero(&refusal), [Verdict::Done(None), refusal.clone(), zero]);
+        let again = Verdict::RetryAfter(std::time::Duration::ZERO);
+        assert_ne!(beside_zero(&again)[2], Verdict::Failed(is_zero()), "the next attempt reads it again");
     }
 
     #[test]

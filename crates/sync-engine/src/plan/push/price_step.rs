@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Settlement,
-    attempts::OVER_AFTER,
     evidence::{Evidence, read},
+    late_effects,
 };
 use crate::plan::tiers::{Step, Tier};
 
@@ -94,31 +94,14 @@ fn is_shown(evidence: &StepEvidence, tiers: &[Tier]) -> bool {
     }
 }
 
-/// Returns until when a step whose answer was lost, and that did not show, may still be carried out.
-fn may_land_until(effect: &Effect) -> Option<DateTime<Utc>> {
-    let was_lost =
-        effect.kind == StepEvidence::KIND && effect.state == EffectState::Refuted && effect.code.is_none();
-    Some(effect.sent_at.filter(|_| was_lost)? + OVER_AFTER)
-}
-
 /// Returns for how long a lost step of the product may still change these tiers: until then they may be overwritten.
 pub fn may_be_overwritten_for(effects: &[Effect], tiers: &[Tier], now: DateTime<Utc>) -> Option<Duration> {
-    let left = |effect: &Effect| {
-        let until = may_land_until(effect)?;
-        let changes = read::<StepEvidence>(effect).is_ok_and(|evidence| !is_shown(&evidence, tiers));
-        // After a clock was set back it is no longer than that.
-        let left = (until - now).min(OVER_AFTER).to_std().ok().filter(|left| !left.is_zero())?;
-        changes.then_some(left)
-    };
-    effects.iter().filter_map(left).max()
+    late_effects::may_be_overwritten_for(effects, |lost: &StepEvidence| !is_shown(lost, tiers), now)
 }
 
 /// Says whether a lost step was carried out after this one: these tiers show it, and it is over.
 pub fn is_overwritten(last: &Effect, effects: &[Effect], tiers: &[Tier], now: DateTime<Utc>) -> bool {
-    effects.iter().filter(|effect| effect.id < last.id).any(|effect| {
-        may_land_until(effect).is_some_and(|until| last.planned_at < until && until <= now)
-            && read::<StepEvidence>(effect).is_ok_and(|evidence| is_shown(&evidence, tiers))
-    })
+    late_effects::is_overwritten(last, effects, |lost: &StepEvidence| is_shown(lost, tiers), now)
 }
 
 /// The revision of the rows that a step was taken for.
@@ -219,7 +202,9 @@ mod tests {
             (&lost, &ours, 1, Some(39)),
             (&lost, &ours, 39, Some(1)),
             (&lost, &ours, 40, None),
-            (&lost, &ours, -3_600, Some(40)),
+            (&lost, &ours, 0, Some(40)),
+            // The clock was set back.
+            (&lost, &ours, -1, None),
             (&lost, &theirs, 1, None),
             (&step(1, 0, "25", EffectState::Refuted, refuted), &ours, 1, None),
             (&step(1, 0, "25", EffectState::Confirmed, None), &ours, 1, None),

@@ -1,16 +1,20 @@
 //! Products that are created (`product.create`) and changed (`product.update`).
 
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 use espelho_api_client::resources::products::ProductDetail;
 use espelho_model::{
     money::{parse_decimal, unreadable},
     text,
     text::Text,
 };
+use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Settlement, evidence::Evidence};
+use super::{Settlement, evidence::Evidence, late_effects};
 
 /// What the journal keeps with a product that is created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +72,46 @@ pub fn settle_update(evidence: &UpdateEvidence, detail: &ProductDetail) -> Settl
     Settlement::of(is_there, "the product shows it", "the product does not show it")
 }
 
+/// Returns for how long another change of the product, whose answer was lost, may still overwrite what this one asks for.
+/// `effects` are those of the product.
+pub fn may_be_overwritten_for(
+    data: &Value,
+    detail: &ProductDetail,
+    effects: &[Effect],
+    now: DateTime<Utc>,
+) -> Option<Duration> {
+    let overwrites = |lost: &UpdateEvidence| contradicts(lost, data, detail);
+    late_effects::may_be_overwritten_for(effects, overwrites, now)
+}
+
+/// Says whether such a change was carried out after the one that was `sent`: the product shows it, and it is over.
+pub fn is_overwritten(
+    sent: &Effect,
+    data: &Value,
+    detail: &ProductDetail,
+    effects: &[Effect],
+    now: DateTime<Utc>,
+) -> bool {
+    let is_shown = |lost: &UpdateEvidence| {
+        contradicts(lost, data, detail) && shows(&Value::Object(lost.data.clone()), detail)
+    };
+    late_effects::is_overwritten(sent, effects, is_shown, now)
+}
+
+/// Says whether a change of a product gives one of its fields another value than this one does.
+fn contradicts(lost: &UpdateEvidence, data: &Value, detail: &ProductDetail) -> bool {
+    let lost_data = Value::Object(lost.data.clone());
+    let differs = |name: &&str| {
+        let (own, other) = (&data[*name], &lost_data[*name]);
+        !own.is_null() && !other.is_null() && own != other
+    };
+    let is_other_measure = |name: &&str| {
+        measure(data, name).zip(measure(&lost_data, name)).is_some_and(|(own, other)| own != other)
+    };
+    lost.product == detail.product.id.as_str()
+        && (FIELDS.iter().any(differs) || MEASURES.iter().any(is_other_measure))
+}
+
 /// True where a product is as a change asks for.
 pub fn shows(data: &Value, detail: &ProductDetail) -> bool {
     let product = &detail.product;
@@ -121,9 +165,53 @@ pub fn number_of(field: &str, value: &Value) -> Result<Decimal, Text> {
 mod tests {
     use espelho_api_client::resources::products::ProductExtras;
     use espelho_model::{ProductId, RawJson, product::Product};
+    use espelho_store::EffectState;
     use serde_json::json;
 
-    use super::*;
+    use super::{
+        super::{
+            evidence::write,
+            tests::{at, effect},
+        },
+        *,
+    };
+
+    // withstands: F001
+    #[test]
+    fn a_change_may_be_overwritten_by_a_lost_one_that_contradicts_it_and_shows_that_it_was() {
+        let change = |id, second, product: &str, data: &Value, state| {
+            let Value::Object(data) = data.clone() else { unreachable!() };
+            let evidence = UpdateEvidence { product: product.to_owned(), data };
+            let (sent_at, planned_at) = (Some(at(second)), at(second));
+            Effect { id, sent_at, planned_at, ..effect("product.update", Some(&write(&evidence)), state) }
+        };
+        let confirmed = EffectState::Confirmed;
+        let shown = json!({"name": "Banco"});
+        // The product is "Banco", 1.5 high: rows are what was lost, what is asked for, and whether the lost one overwrote it.
+        for (lost, data, contradicts, overwrote) in [
+            (shown.clone(), json!({"name": "Mesa"}), true, true),
+            (json!({"name": "Cadeira"}), json!({"name": "Mesa"}), true, false),
+            (shown.clone(), json!({"name": "Banco"}), false, false),
+            (json!({"is_available_for_sale": true}), json!({"name": "Mesa"}), false, false),
+            (json!({"is_available_for_sale": true}), json!({"is_available_for_sale": false}), true, true),
+            (json!({"name": null}), json!({"name": "Mesa"}), false, false),
+            (json!({"height": "1.50"}), json!({"dimensions": {"height": 2}}), true, true),
+            (json!({"height": "1.50"}), json!({"dimensions": {"height": 1.5}}), false, false),
+        ] {
+            let lost = change(1, 0, "P", &lost, EffectState::Refuted);
+            let sent = change(2, 5, "P", &data, confirmed);
+            let effects = [sent.clone(), lost];
+            let left = may_be_overwritten_for(&data, &detail(), &effects, at(5));
+            assert_eq!(left, contradicts.then_some(Duration::from_secs(35)), "{effects:?}");
+            assert_eq!(is_overwritten(&sent, &data, &detail(), &effects, at(40)), overwrote, "{effects:?}");
+            assert!(!is_overwritten(&sent, &data, &detail(), &effects, at(39)), "not over yet");
+            let late = Effect { planned_at: at(40), ..sent };
+            assert!(!is_overwritten(&late, &data, &detail(), &effects, at(60)), "sent after it was over");
+        }
+        let data = json!({"name": "Mesa"});
+        let of_another = [change(1, 0, "Q", &shown, EffectState::Refuted)];
+        assert_eq!(may_be_overwritten_for(&data, &detail(), &of_another, at(5)), None);
+    }
 
     fn detail() -> ProductDetail {
         let product = Product {

@@ -10,6 +10,7 @@ use espelho_model::{
 use rust_decimal::Decimal;
 
 use super::{Message, Verdict, doubtful, level_history::LastSet, stock_level::Basis};
+use crate::plan::stock_balance::Explanation;
 
 /// For so long a sale that the mirror has not heard of may still explain a level that is not as it was set.
 pub(super) const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
@@ -45,6 +46,29 @@ pub fn shown_by(sent_to: Option<ProductId>, of_sku: &[ProductId]) -> Option<Prod
     }
 }
 
+/// The reason why a level is not as it was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Dispatches explain it.
+    Sold,
+    /// An earlier set of ours, whose answer was lost, was carried out after it ([`LastSet::is_overwritten`]).
+    Overwritten,
+    /// Nothing that is known.
+    Unexplained,
+}
+
+impl Difference {
+    /// Decides between the reasons: dispatches first. `is_overwritten` says that the level shows a lost set, and that nothing
+    /// may have left that would be put on sale again.
+    pub fn of(explanation: Explanation, is_overwritten: bool) -> Self {
+        match explanation {
+            Explanation::Sold => Self::Sold,
+            Explanation::NotSold if is_overwritten => Self::Overwritten,
+            Explanation::NotSold | Explanation::Unknown => Self::Unexplained,
+        }
+    }
+}
+
 /// Compares a level that was sent with the marketplace's. The quantity that was set counts, not the one that would be set
 /// by now: goods that were sold meanwhile must not be put on sale again.
 pub fn compare(basis: Basis, desired: Decimal, shown: ShownLevel, set: &LastSet) -> Comparison {
@@ -60,18 +84,22 @@ pub fn compare(basis: Basis, desired: Decimal, shown: ShownLevel, set: &LastSet)
     }
 }
 
-/// Returns the verdict for a level that is not as it was set: `is_explained` says that dispatches explain the difference,
-/// `doubted_for` how long ago it was first seen.
+/// Returns the verdict for a level that is not as it was set. `doubted_for` says how long ago that was first seen. One that was
+/// overwritten is set again once no lost set may be carried out any more.
 pub fn after_comparing(
     shown: ShownLevel,
     set: &LastSet,
-    is_explained: bool,
+    difference: Difference,
     doubted_for: Duration,
 ) -> Verdict {
-    match is_explained {
-        true => as_set(shown, set),
-        false if doubted_for < EXPLAINED_WITHIN => Verdict::RetryAfter(RECHECK_INTERVAL),
-        false => Verdict::Failed(conflict(set.expected(), shown.quantity)),
+    match (difference, set.may_be_overwritten_for) {
+        (Difference::Sold, _) => as_set(shown, set),
+        (Difference::Overwritten, Some(wait)) => Verdict::RetryAfter(wait),
+        (Difference::Overwritten, None) => Verdict::Requeue,
+        (Difference::Unexplained, _) if doubted_for < EXPLAINED_WITHIN => {
+            Verdict::RetryAfter(RECHECK_INTERVAL)
+        }
+        (Difference::Unexplained, _) => Verdict::Failed(conflict(set.expected(), shown.quantity)),
     }
 }
 
@@ -111,7 +139,7 @@ mod tests {
         super::{
             level_history::{
                 last_set,
-                tests::{CONFIRMED, moved, set, whole},
+                tests::{CONFIRMED, REFUTED, moved, set, whole},
             },
             tests::at,
         },
@@ -144,14 +172,44 @@ mod tests {
         let shown = ShownLevel { quantity: whole(5), reserved: whole(0) };
         let last = last_set(&[set(7, CONFIRMED)], at(60)).unwrap();
         let after =
-            |is_explained, seconds| after_comparing(shown, &last, is_explained, Duration::from_secs(seconds));
-        assert_eq!(after(true, 0), Verdict::Done(None));
-        assert_eq!(after(false, 0), Verdict::RetryAfter(RECHECK_INTERVAL));
-        assert_eq!(after(false, 29), Verdict::RetryAfter(RECHECK_INTERVAL));
-        assert_eq!(after(false, 30), Verdict::Failed(conflict(whole(7), whole(5))));
+            |difference, seconds| after_comparing(shown, &last, difference, Duration::from_secs(seconds));
+        assert_eq!(after(Difference::Sold, 0), Verdict::Done(None));
+        assert_eq!(after(Difference::Unexplained, 0), Verdict::RetryAfter(RECHECK_INTERVAL));
+        assert_eq!(after(Difference::Unexplained, 29), Verdict::RetryAfter(RECHECK_INTERVAL));
+        assert_eq!(after(Difference::Unexplained, 30), Verdict::Failed(conflict(whole(7), whole(5))));
         let last = last_set(&[moved(-1, CONFIRMED), set(7, CONFIRMED)], at(60)).unwrap();
-        let given_up = after_comparing(shown, &last, false, EXPLAINED_WITHIN);
+        let given_up = after_comparing(shown, &last, Difference::Unexplained, EXPLAINED_WITHIN);
         assert_eq!(given_up, Verdict::Failed(conflict(whole(6), whole(5))), "we took one ourselves");
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_level_that_a_lost_set_has_overwritten_is_set_again_once_none_may_be_carried_out_any_more() {
+        use Difference::{Overwritten, Sold, Unexplained};
+        let effects = [set(0, CONFIRMED), set(12, REFUTED)];
+        let shown = ShownLevel { quantity: whole(12), reserved: whole(0) };
+        let wait = |seconds| Verdict::RetryAfter(Duration::from_secs(seconds));
+        for (second, difference, expected) in [
+            (10, Overwritten, wait(30)),
+            (39, Overwritten, wait(1)),
+            (40, Overwritten, Verdict::Requeue),
+            (80, Overwritten, Verdict::Requeue),
+            (80, Unexplained, Verdict::Failed(conflict(whole(0), whole(12)))),
+        ] {
+            let last = last_set(&effects, at(second)).unwrap();
+            let verdict = after_comparing(shown, &last, difference, Duration::from_secs(60));
+            assert_eq!(verdict, expected, "{second} {difference:?}");
+        }
+        for (explanation, is_overwritten, expected) in [
+            (Explanation::Sold, true, Sold),
+            (Explanation::Sold, false, Sold),
+            (Explanation::NotSold, true, Overwritten),
+            (Explanation::NotSold, false, Unexplained),
+            (Explanation::Unknown, true, Unexplained),
+            (Explanation::Unknown, false, Unexplained),
+        ] {
+            assert_eq!(Difference::of(explanation, is_overwritten), expected, "{explanation:?}");
+        }
     }
 
     #[test]

@@ -54,7 +54,6 @@ fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
     let hinted = RefreshRequest::hinted([ORDER]);
     let listed = RefreshRequest { listing_hash: Some(hash(1)), ..hinted.clone() };
     let swept = RefreshRequest::swept(set(&[ORDER]));
-    let listed_at = |second| RefreshRequest { listed_at: Some(at(second)), ..listed.clone() };
     for (request, mirrored, read, expected) in [
         (&hinted, Some(5), Some(4), true),
         (&hinted, Some(5), Some(5), false),
@@ -63,14 +62,19 @@ fn an_older_state_is_not_believed_on_a_hint_and_is_where_a_listing_shows_it() {
         (&hinted, Some(5), None, false),
         (&listed, Some(5), Some(4), false),
         (&swept, Some(5), Some(4), false),
-        // The row is as new as the mirror: the detail is from a copy that lags behind.
-        (&listed_at(5), Some(5), Some(4), true),
-        (&listed_at(6), Some(5), Some(4), true),
-        (&listed_at(4), Some(5), Some(4), false),
-        (&listed_at(6), Some(5), Some(5), false),
     ] {
-        let is_stale = goes_back(request, mirrored.map(at), read.map(at));
+        let is_stale = goes_back(request, mirrored.map(at), read.map(at), false);
         assert_eq!(is_stale, expected, "{request:?} {mirrored:?} {read:?}");
+    }
+    // The listing row shows another state: the detail is from a copy that lags behind.
+    for (mirrored, read, expected) in
+        [(Some(5), Some(4), true), (Some(5), Some(5), false), (None, Some(4), false)]
+    {
+        assert_eq!(
+            goes_back(&listed, mirrored.map(at), read.map(at), true),
+            expected,
+            "{mirrored:?} {read:?}"
+        );
     }
 }
 
@@ -89,22 +93,30 @@ fn an_order_that_is_not_mirrored_is_read_with_its_subresources() {
 
 // withstands: F032
 #[test]
-fn an_order_that_is_older_than_its_listing_row_is_read_again_for_ten_minutes() {
-    for (listed, read, now, expected) in [
-        (Some(100), Some(40), 101, true),
-        (Some(100), Some(99), 101, true),
-        (Some(100), Some(100), 101, false),
-        (Some(100), Some(130), 131, false),
-        (Some(100), Some(40), 699, true),
-        (Some(100), Some(40), 700, false),
-        // Our clock is behind.
-        (Some(100), Some(40), 50, true),
-        (None, Some(40), 101, false),
-        (Some(100), None, 101, false),
+fn a_detail_that_its_listing_row_contradicts_is_read_again_for_ten_minutes() {
+    let (paid, preparing) = (Some("paid"), Some("preparing"));
+    for (listed, listed_at, read, read_at, expected) in [
+        (paid, Some(100), paid, Some(40), true),
+        (paid, Some(100), paid, Some(100), false),
+        (paid, Some(100), preparing, Some(130), false),
+        (preparing, Some(100), paid, Some(100), true),
+        // The row has no time.
+        (preparing, None, paid, Some(40), true),
+        (preparing, None, preparing, Some(40), false),
+        (preparing, None, None, Some(40), false),
+        (None, None, paid, Some(40), false),
+        // No two words of the document: a label, or a new word.
+        (Some("Em preparação"), None, paid, Some(40), false),
+        (preparing, None, Some("teleported"), Some(40), false),
     ] {
-        let is_behind = is_behind_listing(listed.map(at), read.map(at), at(now));
-        assert_eq!(is_behind, expected, "{listed:?} {read:?} {now}");
+        let listed = ListedState { status: listed.map(str::to_owned), at: listed_at.map(at) };
+        let is_contradicted = listed.is_contradicted_by(read, read_at.map(at));
+        assert_eq!(is_contradicted, expected, "{listed:?} {read:?} {read_at:?}");
     }
+    let is_behind =
+        |is_contradicted, seconds| is_behind_listing(is_contradicted, Duration::from_secs(seconds));
+    assert_eq!([is_behind(true, 0), is_behind(true, 599), is_behind(true, 600)], [true, true, false]);
+    assert!(!is_behind(false, 0));
 }
 
 #[test]

@@ -22,7 +22,10 @@ use crate::{
         Verdict,
         evidence::{EvidenceKind, read},
         invalid,
-        order_notes::{self, Action, Agreed, NotesEvidence, decide, last_written},
+        order_notes::{
+            self, Action, Agreed, NotesEvidence, are_lost_ones, decide, decide_again, last_written,
+            may_be_overwritten, written,
+        },
     },
 };
 
@@ -81,26 +84,37 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
             ))));
         }
     };
-    if cx.confirmed("order.notes").is_some() {
+    let (store, key, clock) = (&services.context.store, &services.context.key, &services.context.clock);
+    let effects = store.journal().effects_on(key, &cx.subject).await?;
+    let sent = cx.confirmed("order.notes");
+    if sent.is_some_and(|sent| !may_be_overwritten(desired, sent, &effects, clock.now())) {
         services.listener.order(&number);
-        return Ok(Verdict::Done(None));
+        return Ok(written(desired, &effects, clock.now()));
     }
     // Read the mirror before the order.
-    let mirrored = services.context.store.lookups().order_notes(&services.context.key, &number).await?;
+    let mirrored = store.lookups().order_notes(key, &number).await?;
     let order = match services.client.orders().get(&number).await {
         Ok(order) => order.value,
         Err(error) => return refused(error),
     };
-    let effects = services.context.store.journal().effects_on(&services.context.key, &cx.subject).await?;
     let agreed = Agreed {
         by_command: cx.data.get("base").map(|base| base.as_str().map(str::to_owned)),
         written: last_written(&effects),
         mirrored,
     };
-    let may_overwrite = cx.is_released || cx.data["force"] == Value::Bool(true);
-    if let Action::Answer(verdict) = decide(desired, order.notes.as_deref(), &agreed, may_overwrite) {
+    let there = order.notes.as_deref();
+    let is_told = cx.is_released || cx.data["force"] == Value::Bool(true);
+    let may_overwrite = is_told || are_lost_ones(there, &effects);
+    let action = match sent {
+        Some(sent) => decide_again(desired, there, sent, &effects, clock.now()),
+        None => decide(desired, there, &agreed, may_overwrite),
+    };
+    if let Action::Answer(verdict) = action {
         services.listener.order(&number);
-        return Ok(verdict);
+        return Ok(match verdict {
+            Verdict::Done(None) => written(desired, &effects, clock.now()),
+            verdict => verdict,
+        });
     }
     let request = notes::request(&number, desired);
     let evidence = NotesEvidence { order: number.as_str().to_owned(), notes: desired.map(str::to_owned) };
@@ -108,7 +122,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let acted = services.journal.execute_once(effect, &cx.intent(), &request).await?;
     services.listener.order(&number);
     match acted {
-        ExecutionResult::Applied(_) => Ok(Verdict::Done(None)),
+        ExecutionResult::Applied(_) => Ok(written(desired, &effects, clock.now())),
         ExecutionResult::Refused(error) => refused(error),
         ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
     }

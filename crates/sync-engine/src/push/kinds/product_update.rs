@@ -28,7 +28,7 @@ use crate::{
             evidence::{EvidenceKind, read},
             invalid,
             price_rows::{held_by_mode_guard, held_message},
-            product::{UpdateEvidence, settle_update, shows},
+            product::{UpdateEvidence, is_overwritten, may_be_overwritten_for, settle_update, shows},
             read_after_write::read_again_in,
         },
     },
@@ -85,11 +85,16 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
     };
     let detail = services.products.read(&product).await?;
+    let now = services.context.clock.now();
+    let effects = services.context.store.journal().effects_on(&services.context.key, &cx.subject).await?;
     if shows(&cx.data, &detail) {
-        return Ok(Verdict::Done(None));
+        let left = may_be_overwritten_for(&cx.data, &detail, &effects, now);
+        return Ok(left.map_or(Verdict::Done(None), Verdict::Unsettled));
     }
-    if let Some(sent) = cx.confirmed("product.update").filter(|_| !cx.is_new_attempt()) {
-        if let Some(wait) = read_again_in(sent, services.context.clock.now()) {
+    let is_missing =
+        |sent: &&Effect| !cx.is_new_attempt() && !is_overwritten(sent, &cx.data, &detail, &effects, now);
+    if let Some(sent) = cx.confirmed("product.update").filter(is_missing) {
+        if let Some(wait) = read_again_in(sent, now) {
             return Ok(Verdict::Unsettled(wait));
         }
         let message = Message::new("not_as_sent", text!("push-product-not-as-sent"));

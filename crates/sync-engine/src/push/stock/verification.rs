@@ -15,11 +15,13 @@ use crate::{
         dispatches::ReadingWindow,
         jobs::{dispatches_goods, key_of_level},
         level_history::{LastSet, last_set, of_product, sent_to},
-        sent_level::{Comparison, ShownLevel, after_comparing, compare, shown_by, verdict_without_quantity},
-        stock_level::{reserved_of, unknown_location},
+        sent_level::{
+            Comparison, Difference, ShownLevel, after_comparing, compare, shown_by, verdict_without_quantity,
+        },
+        stock_level::{reserved_of, target, unknown_location},
         unsent_level::Expected,
     },
-    plan::stock_balance::{Dispatched, Explanation},
+    plan::stock_balance::Dispatched,
     push::refused::refused,
 };
 
@@ -132,12 +134,30 @@ impl StockPusher<'_> {
             Comparison::Differs(lower) => lower,
         };
         let explanation = self.tools.dispatches.explains(&level.sku, set.window(), lower).await?;
-        let is_explained = explanation == Explanation::Sold;
-        let verdict = after_comparing(shown, set, is_explained, self.doubted_for(level));
-        Ok(match is_explained || matches!(verdict, Verdict::Failed(_)) {
+        let target = target(self.options.basis, desired, Some(shown.reserved));
+        let is_overwritten = self.is_overwritten(level, target, shown.quantity, set).await?;
+        let difference = Difference::of(explanation, is_overwritten);
+        let verdict = after_comparing(shown, set, difference, self.doubted_for(level));
+        Ok(match difference == Difference::Sold || !matches!(verdict, Verdict::RetryAfter(_)) {
             true => self.undoubted(level, verdict),
             false => verdict,
         })
+    }
+
+    /// Says whether a lost set of ours has overwritten the last one, and setting that again puts nothing on sale that is gone.
+    pub(super) async fn is_overwritten(
+        &self,
+        level: &StockIntent,
+        target: Decimal,
+        quantity: Decimal,
+        set: &LastSet,
+    ) -> Result<bool, Error> {
+        if !set.is_overwritten(quantity, target) || target.is_zero() {
+            return Ok(set.is_overwritten(quantity, target));
+        }
+        let sold = self.tools.dispatches.sold_since(&level.sku, set.window()).await?;
+        let is_nothing = sold.as_ref().is_some_and(Dispatched::is_nothing);
+        Ok(is_nothing && !self.is_to_be_dispatched(&level.sku).await?)
     }
 
     /// Verifies a level that was not sent, because the mirror showed it.

@@ -1,4 +1,4 @@
-//! The credential, its abilities, its token and the store's owner.
+//! The credential, its abilities, its token and the store's owner; and a marketplace out of reach.
 
 use super::*;
 
@@ -37,4 +37,20 @@ fn another_program_beside_a_token_of_ours_that_works_is_a_warning_and_explains_n
     assert_eq!(idle, (State::Failing, vec!["not_held", "foreign_login"]));
     let old = with(|store| store.token_expires_at = Some(now() + TimeDelta::hours(23)));
     assert_eq!(old, (State::Failing, vec!["token_expires", "foreign_login"]));
+}
+
+#[test]
+fn the_next_step_of_a_marketplace_out_of_reach_tells_its_fault_from_our_networks() {
+    for (symptom, said) in [
+        (Symptom::ConnectionRefused, "não é a internet daqui: a máquina em https://m recusa a conexão"),
+        (Symptom::NameUnknown, "o problema é a internet ou o DNS daqui; se abrir, confira base_url"),
+        (Symptom::NoTrust, "não é a internet daqui: https://m responde, mas sem um TLS"),
+        (Symptom::TimedOut, "se não abrir, o problema é a internet daqui; se abrir, é o marketplace"),
+    ] {
+        let trouble = contact(ContactKind::Unreachable, 60);
+        let trouble = trouble.map(|trouble| ContactTrouble { symptom: symptom.clone(), ..trouble });
+        let down = StoreSeen { base_url: "https://m".into(), contact: trouble, ..store("a") };
+        let next = decide(&seen(vec![down])).alarms.remove(0).text.next(Locale::default()).unwrap();
+        assert!(next.contains(said), "{symptom:?}: {next}");
+    }
 }

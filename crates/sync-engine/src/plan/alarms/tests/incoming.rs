@@ -1,4 +1,4 @@
-//! Alarms of what comes in: deliveries, and values that cannot be read.
+//! Alarms of what comes in: deliveries, values that cannot be read, and counts that differ.
 
 use super::*;
 use crate::plan::unreported_changes::LostDeliveries;
@@ -82,4 +82,22 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
             assert!(message.contains(part), "{message}");
         }
     }
+}
+
+#[test]
+fn a_count_that_the_mirror_has_not_reached_is_no_alarm_and_not_ok() {
+    let behind = || vec![BehindSeen { kind: "orders".into(), remote: 500, local: 107, since: ago(900) }];
+    let of_store = |store: StoreSeen| decide(&seen(vec![StoreSeen { behind: behind(), ..store }]));
+    let verdict = of_store(store("a"));
+    assert_eq!((verdict.state, verdict.alarms.len(), verdict.unproved.len()), (State::Unknown, 0, 1));
+    for language in [Language::Portuguese, Language::English] {
+        let shown = verdict.unproved[0].message(Locale { language, ..Locale::default() });
+        assert!(shown.contains("500") && shown.contains("107"), "{shown}");
+    }
+    let elsewhere = StoreSeen { owner: Owner::Elsewhere, ..store("a") };
+    assert_eq!(of_store(elsewhere).state, State::Ok, "its owner says how it is");
+    let unread = StoreSeen { complete_at: None, ..store("a") };
+    assert_eq!(of_store(unread).unproved.len(), 1, "the first reading explains it");
+    let troubled = StoreSeen { rows: vec![rows(RowState::Held, "price_jump", 4, 5)], ..store("a") };
+    assert_eq!(of_store(troubled).state, State::Warning);
 }

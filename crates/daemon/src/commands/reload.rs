@@ -1,0 +1,189 @@
+//! `espelho reload`: makes the running service read its configuration again, as `systemctl reload` does, and says what became
+//! of it.
+
+use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
+
+use espelho_model::{Clock, clock::SystemClock, text, text::Text};
+use espelho_sync_engine::{Problem, Trouble};
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, kill_process},
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{load_to_read, reading::is_of_another, say};
+use crate::{cli::Cli, config::Configuration, exit, local, reload_state::ReloadState, status::ServiceState};
+
+/// How often the service is asked what became of the request, and the pause before each question.
+const TURNS: u32 = 20;
+const TURN: Duration = Duration::from_millis(500);
+
+/// What a service says about itself; the rest of its answer is not read.
+#[derive(Deserialize)]
+struct Told {
+    service: ServiceState,
+}
+
+/// The end of a reload.
+#[derive(Debug, PartialEq, Eq)]
+enum Ended {
+    Whole,
+    /// These parts need a restart.
+    Partly(Vec<String>),
+    Refused,
+    /// The service has not answered in time.
+    Unknown,
+}
+
+pub(super) async fn run(cli: &Cli) -> u8 {
+    // A mistake is shown here, and the service is not asked to read it.
+    let configuration = match load_to_read(cli) {
+        Ok(configuration) => configuration,
+        Err(code) => return code,
+    };
+    match reload(&configuration, &SystemClock::shared()).await {
+        Ok(ended) => tell(&ended, cli),
+        Err(problem) => say(&problem, cli),
+    }
+}
+
+async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Ended, Problem> {
+    let listen = configuration.installation.http.listen;
+    let address = listen.to_string();
+    let Some(service) = service_on(listen, clock).await else {
+        return Err(failed(text!("run-reload-no-service", address = address)));
+    };
+    let identity = (service.installation.as_deref(), service.file.as_deref());
+    if is_of_another(identity, configuration, clock).await {
+        return Err(failed(text!("run-reload-other", address = address)));
+    }
+    // Without a handler the signal would end the process.
+    let (Some(before), Some(process)) = (service.reload, service.process) else {
+        return Err(failed(text!("run-reload-not-taken", address = address)));
+    };
+    signal(process)?;
+    for _ in 0..TURNS {
+        clock.sleep(TURN).await;
+        let now = service_on(listen, clock).await.and_then(|service| service.reload);
+        if let Some(ended) = ended(before.requests, now) {
+            return Ok(ended);
+        }
+    }
+    Ok(Ended::Unknown)
+}
+
+fn failed(text: Text) -> Problem {
+    Problem::of(Trouble::Failure, "reload", text)
+}
+
+/// Returns the state of the service that answers at the address.
+async fn service_on(listen: SocketAddr, clock: &Arc<dyn Clock>) -> Option<ServiceState> {
+    let answer = local::request(listen, "GET", "/status", None, clock).await.ok()?;
+    let told: Told = serde_json::from_str(&answer.text().await.ok()?).ok()?;
+    Some(told.service)
+}
+
+/// Sends SIGHUP to the service.
+fn signal(process: u32) -> Result<(), Problem> {
+    let number = process.to_string();
+    if is_of_another_program(process) {
+        return Err(failed(text!("run-reload-not-here", process = number)));
+    }
+    let target = i32::try_from(process).ok().and_then(Pid::from_raw);
+    match target.map_or(Err(Errno::SRCH), |target| kill_process(target, Signal::HUP)) {
+        Ok(()) => Ok(()),
+        Err(Errno::PERM) => Err(failed(text!("run-reload-denied", process = number))),
+        Err(_) => Err(failed(text!("run-reload-not-here", process = number))),
+    }
+}
+
+/// Tells whether the process of this number is another program: the service counts processes in a container of its own.
+fn is_of_another_program(process: u32) -> bool {
+    let name_of = |process: &str| fs::read_to_string(format!("/proc/{process}/comm")).ok();
+    match (name_of(&process.to_string()), name_of("self")) {
+        (Some(name), Some(own)) => name != own && name.trim_end() != "espelho",
+        // No such process, which the signal finds out, or a system without /proc.
+        _ => false,
+    }
+}
+
+/// Returns the end of a reload by what the service says now; `None`: not yet.
+fn ended(before: u64, now: Option<ReloadState>) -> Option<Ended> {
+    let now = now.filter(|now| now.requests > before)?;
+    Some(match (now.is_refused, now.needs_restart.is_empty()) {
+        (true, _) => Ended::Refused,
+        (false, true) => Ended::Whole,
+        (false, false) => Ended::Partly(now.needs_restart),
+    })
+}
+
+fn tell(ended: &Ended, cli: &Cli) -> u8 {
+    let (code, state, parts, text) = match ended {
+        Ended::Whole => (exit::COMPLETE, "complete", &[][..], text!("run-reloaded")),
+        Ended::Partly(parts) => {
+            (exit::PARTIAL, "partial", &parts[..], text!("run-reloaded-partly", parts = parts.join(", ")))
+        }
+        Ended::Unknown => (exit::PARTIAL, "unknown", &[][..], text!("run-reload-unknown")),
+        Ended::Refused => {
+            let text = text!("run-reload-refused");
+            return say(&Problem::of(Trouble::Configuration, "reload_refused", text), cli);
+        }
+    };
+    if cli.json {
+        println!("{}", json!({ "state": state, "needs_restart": parts }));
+        return code;
+    }
+    println!("{}", text.message(cli.locale));
+    if let Some(next) = text.next(cli.locale) {
+        println!("  → {next}");
+    }
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_reload_ends_with_what_the_service_says_of_this_request() {
+        let told = |requests, is_refused, parts: &[&str]| {
+            let needs_restart = parts.iter().map(|&part| part.to_owned()).collect();
+            Some(ReloadState { requests, is_refused, needs_restart })
+        };
+        for (now, expected, why) in [
+            (None, None, "no answer"),
+            (told(3, true, &[]), None, "an earlier request"),
+            (told(4, false, &[]), Some(Ended::Whole), "carried out"),
+            (told(4, false, &["language"]), Some(Ended::Partly(vec!["language".into()])), "in part"),
+            (told(4, true, &[]), Some(Ended::Refused), "refused"),
+            (told(5, false, &[]), Some(Ended::Whole), "somebody else asked as well"),
+        ] {
+            assert_eq!(ended(3, now), expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn a_service_that_refuses_keeps_what_needs_a_restart() {
+        let mut state = ReloadState::default();
+        state.carried_out(&["language"]);
+        state.refused();
+        let expected = ReloadState { requests: 2, is_refused: true, needs_restart: vec!["language".into()] };
+        assert_eq!(state, expected);
+        state.carried_out(&[]);
+        assert_eq!(state, ReloadState { requests: 3, ..ReloadState::default() });
+    }
+
+    #[test]
+    fn a_number_that_another_program_has_is_not_signalled() {
+        assert!(!is_of_another_program(std::process::id()));
+        assert!(!is_of_another_program(u32::MAX), "no process has it");
+        // It ends with its input.
+        let mut other = Command::new("sh").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(is_of_another_program(other.id()));
+        drop(other.stdin.take());
+        other.wait().unwrap();
+    }
+}
