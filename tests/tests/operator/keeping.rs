@@ -212,7 +212,7 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
     ] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
-    assert!(shown.stdout.lines().last().unwrap().ends_with("(código de saída 0)"), "{shown}");
+    assert!(shown.stdout.lines().last().unwrap().ends_with("(código de saída do doctor: 0)"), "{shown}");
     assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "the service's token lives on");
     stopped(service).await;
 

@@ -123,6 +123,7 @@ async fn end(reading: &Reading, arguments: &ResumeArgs) -> Result<(u64, Vec<Paus
     let ended = reading.store.pauses().end(&stores, &scopes).await?;
     reading.store.actions().end(id, "resumed", ended).await?;
     let left = reading.store.pauses().recent().await?;
+    let now = reading.clock.now();
     Ok((ended, left.into_iter().filter(|pause| pause.lasts(now) && stores.contains(&pause.store)).collect()))
 }
 

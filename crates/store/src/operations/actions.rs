@@ -164,7 +164,8 @@ fn decisions_in(action: &Action, name: &str) -> Vec<Event> {
     own.filter_map(|row| {
         let mut words = row.name.splitn(3, ' ').skip(1);
         let (intent, key): (IntentKind, String) = (words.next()?.parse().ok()?, words.next()?.to_owned());
-        let was = row.was.map(|(state, code, at)| Event {
+        // A row that was new waited for nobody.
+        let was = row.was.filter(|(_, code, _)| !code.is_empty()).map(|(state, code, at)| Event {
             at,
             what: Happened::Was { intent, key: key.clone(), state, code },
         });

@@ -310,19 +310,29 @@ async fn half_of_the_deliveries_that_are_lost_are_told_though_the_others_arrive(
     rig.pass(Duration::from_secs(120)).await;
     let lost = || outside.told().webhook.and_then(|news| news.lost).map(|lost| (lost.unreported, lost.all));
     let goods = rig.goods().await;
-    for (number, goods) in goods.iter().cycle().take(10).enumerate() {
-        let order = rig.sell("standard", &goods.sku);
-        if number % 2 == 0 {
-            let data = json!({"store_id": 1, "order_number": order, "status": "paid"});
-            rig.deliver(&outside, "order.created", &data).await;
+    let mut told = None;
+    // A rig that the machine starves lets its engine see an outage, and changes from before its end do not count: then as many
+    // are sold once more.
+    for _ in 0..3 {
+        let missed = || outside.told().missed.iter().filter(|event| **event == "order.created").count();
+        let before = missed();
+        for (number, goods) in goods.iter().cycle().take(10).enumerate() {
+            let order = rig.sell("standard", &goods.sku);
+            if number % 2 == 0 {
+                let data = json!({"store_id": 1, "order_number": order, "status": "paid"});
+                rig.deliver(&outside, "order.created", &data).await;
+            }
         }
+        rig.until("the sweeps have found the others", async || missed() >= before + 5).await;
+        assert_eq!(lost(), None, "they may be late");
+        rig.pass(Duration::from_secs(120)).await;
+        told = lost();
+        if told.is_some() {
+            break;
+        }
+        rig.pass(Duration::from_secs(1_200)).await;
     }
-    rig.until("the sweeps have found the others", async || {
-        outside.told().missed.iter().filter(|event| **event == "order.created").count() >= 5
-    })
-    .await;
-    assert_eq!(lost(), None, "they may be late");
-    rig.until("they are lost", async || lost() == Some((5, 10))).await;
+    assert_eq!(told, Some((5, 10)), "they are lost");
     rig.pass(Duration::from_secs(600)).await;
     rig.until("it is over", async || lost().is_none()).await;
     rig.stop().await;
