@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use chrono::TimeDelta;
 use espelho_api_client::{Error as ApiError, HeldAnswers};
 use espelho_model::{
     ContentHash,
@@ -26,6 +27,9 @@ use crate::{
     quarantine::Poison,
     report::{failure, with_causes},
 };
+
+/// A row that changed longer ago shows nothing that a copy of the marketplace's data does not have yet.
+const COPIES_MAY_LAG: TimeDelta = TimeDelta::minutes(10);
 
 /// The details of a page, sorted by what happens to them.
 struct Sorted<T> {
@@ -149,7 +153,7 @@ impl<'c> Writer<'c> {
         known: &HashMap<String, Known>,
     ) -> Sorted<P::Detail> {
         let mut sorted = Sorted::default();
-        let naive_offset = self.context.client.naive_offset();
+        let (now, naive_offset) = (self.context.clock.now(), self.context.client.naive_offset());
         let locale = self.context.locale;
         sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
@@ -174,8 +178,9 @@ impl<'c> Writer<'c> {
             let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
             // The next listing has such a row read again. Where the copy that answered is older, the mirror may be newer.
             let listed = ListedState { status: row.status(), at: row.updated_at(naive_offset) };
-            let is_behind = P::is_contradicted(&fetched.detail, &listed);
-            if P::is_older(&fetched.detail, &listed) && known.is_some_and(|known| !known.gone) {
+            let is_late = listed.at.is_none_or(|at| now - at < COPIES_MAY_LAG);
+            let is_behind = is_late && P::is_contradicted(&fetched.detail, &listed);
+            if is_late && P::is_older(&fetched.detail, &listed) && known.is_some_and(|known| !known.gone) {
                 sorted.behind.push(row.key);
                 continue;
             }
