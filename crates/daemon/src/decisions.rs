@@ -237,7 +237,7 @@ mod tests {
             (Price, Held, &[Release, Retry, BringBack, Ignore][..]),
             (Price, Failed, &[Release, Retry, BringBack, Ignore]),
             (Price, Waiting, &[Release, Retry, BringBack, Ignore]),
-            // Somebody has said no to it: it is brought back to the guards, and never past them.
+            // A person refused it: it comes back to the guards, and never past them.
             (Price, Ignored, &[Retry, BringBack, Ignore]),
             (Command, Doubtful, &[Release, Retry, BringBack, Ignore]),
             (Price, Doubtful, &[]),

@@ -64,7 +64,7 @@ pub(crate) struct Service {
     passwords: Passwords,
     /// The tokens of the HTTP API.
     tokens: Arc<TokenList>,
-    /// Who may act on the page.
+    /// The operators of the page, with their tokens.
     operators: OperatorsFile,
 }
 

@@ -1,14 +1,14 @@
-//! What became of the last request to read the configuration again.
+//! The result of the last request to read the configuration again.
 
 use serde::{Deserialize, Serialize};
 
-/// The requests to read the configuration again, and what became of the last one: for `/status` and `espelho reload`.
+/// The requests to read the configuration again, and the result of the last one: for `/status` and `espelho reload`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct ReloadState {
     /// The requests since the start that were carried out or refused.
     pub requests: u64,
-    /// Whether the last one was refused: the earlier configuration stays.
+    /// True if the last one was refused: the earlier configuration stays.
     pub is_refused: bool,
     /// The parts of the configuration that change with a restart only.
     pub needs_restart: Vec<String>,

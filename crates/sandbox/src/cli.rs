@@ -53,7 +53,8 @@ pub struct Args {
     pub storage_listen: Option<SocketAddr>,
     /// Serves /_sandbox/ too: statistics, the journal, faults and changes, without a token.
     ///
-    /// Whoever reaches the address can then change everything; the page at `/` lists the control endpoints with commands to copy.
+    /// They need no token: everybody who reaches the address can change everything. The page at `/` lists them with commands to
+    /// copy.
     #[arg(long, help_heading = SERVING)]
     pub control: bool,
     /// Opens the store page routes, which are in BETA and otherwise answer 403.

@@ -50,7 +50,6 @@ mod tests {
             key: key.into(),
             hash: ContentHash::from_i64(hash),
             text: String::new(),
-            has_status: false,
         };
         let being_read = BeingRead::default();
         let first = being_read.begin(Resource::Orders, &[row("1", 10), row("2", 20)]);

@@ -42,7 +42,7 @@ pub enum Outcome {
     Failed {
         /// The kind.
         kind: TroubleKind,
-        /// How.
+        /// The kind of failure, and its detail.
         failure: Failure,
         /// The route; `None` for a login, without which no route works.
         route: Option<Route>,
@@ -54,7 +54,7 @@ pub enum Outcome {
     ListingRefused {
         /// The route.
         route: Route,
-        /// How.
+        /// The kind of failure, and its detail.
         failure: Failure,
         /// The request, if it is a read: it can be repeated.
         read: Option<ApiRequest>,

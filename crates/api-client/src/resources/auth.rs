@@ -34,7 +34,7 @@ pub struct WebhookBlock {
     pub events: Vec<String>,
 }
 
-/// Where a credential's password comes from. Each login asks for it after its attempt is on record, so a file that was
+/// The source of a credential's password. Each login asks for it after its attempt is on record, so a file that was
 /// written before that time is proved by the login.
 pub trait PasswordSource: Send + Sync {
     /// Returns the password as it is now.

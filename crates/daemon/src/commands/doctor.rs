@@ -50,7 +50,7 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
 pub(super) struct Looked {
     /// The exit code.
     pub(super) code: u8,
-    /// Whether the service of this installation runs here.
+    /// True if the service of this installation runs here.
     pub(super) is_running: bool,
     /// The stores whose credential the marketplace refused.
     pub(super) refused: Vec<String>,

@@ -15,11 +15,11 @@ use serde_json::json;
 use super::{load_to_read, reading::is_of_another, say};
 use crate::{cli::Cli, config::Configuration, exit, local, reload_state::ReloadState, status::ServiceState};
 
-/// How often the service is asked what became of the request, and the pause before each question.
+/// The number of questions about the result of the reload, and the pause before each of them.
 const TURNS: u32 = 20;
 const TURN: Duration = Duration::from_millis(500);
 
-/// What a service says about itself; the rest of its answer is not read.
+/// The part of `/status` that this command reads: the service's state.
 #[derive(Deserialize)]
 struct Told {
     service: ServiceState,

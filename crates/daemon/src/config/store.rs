@@ -76,7 +76,7 @@ impl StoreConfig {
         format!("{self:?}") == format!("{other:?}") && secrets(self) == secrets(other)
     }
 
-    /// Whether the credential has another password.
+    /// Returns true if the credential has another password than before.
     pub(crate) fn has_new_password(&self, before: &Self) -> bool {
         self.password.expose_secret() != before.password.expose_secret()
     }

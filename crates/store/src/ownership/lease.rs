@@ -161,7 +161,7 @@ impl Leases<'_> {
         rows.first().map(|row| row.text("owner")).transpose()
     }
 
-    /// Whether the store comes from a backup, and nobody has owned it since the restore: another installation may still
+    /// Returns true if the store comes from a backup and had no owner since the restore: another installation may still
     /// use its credential.
     ///
     /// # Errors

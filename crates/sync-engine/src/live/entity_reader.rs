@@ -22,7 +22,7 @@ use crate::{
     Input, StoreContext, order_trace,
     plan::push::doubts::Doubts,
     plan::refresh::{
-        goes_back, is_behind_listing, is_known, is_settled, is_shown, may_need_tracking, order_events,
+        goes_back, is_known, is_settled, is_shown, may_be_behind, may_need_tracking, order_events,
         product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
         subresources_to_read,
     },
@@ -220,7 +220,7 @@ impl<'c> EntityReader<'c> {
         }
         let now = self.context.clock.monotonic();
         let contradicted_for = doubts.doubted_for(number.as_str().to_owned(), row.as_i64(), now);
-        is_behind_listing(is_contradicted, contradicted_for)
+        may_be_behind(contradicted_for)
     }
 
     /// Tells if webhooks of this store report changes of an order, by the object that was read, or else by the mirror's.

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn row(key: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into(), has_status: true }
+        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into() }
     }
 
     #[test]

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use espelho_model::order::TERMINAL_STATUSES;
-use serde_json::Value;
 
 /// For so long after its start a first reading has the budget alone: a small store is read by then.
 pub const HEAD_START: Duration = Duration::from_secs(120);
@@ -74,11 +73,10 @@ pub fn reads_open_first(is_kept: Option<bool>, was_mirrored: bool) -> bool {
     is_kept.unwrap_or(!was_mirrored)
 }
 
-/// Tells if a sweep leaves an order that the mirror does not have to the first reading, by its row in the listing: a
-/// closed one would be read before the open ones, and once more by the pass that has just listed it.
-pub fn is_left_to_reading(row: &str) -> bool {
-    let row = serde_json::from_str::<Value>(row).unwrap_or_default();
-    row["status"].as_str().is_some_and(|status| TERMINAL_STATUSES.contains(&status))
+/// Tells if a sweep leaves an order that the mirror does not have to the first reading, by the status of its listing row:
+/// a closed one would be read before the open ones, and once more by the pass that has just listed it.
+pub fn is_left_to_reading(status: Option<&str>) -> bool {
+    status.is_some_and(|status| TERMINAL_STATUSES.contains(&status))
 }
 
 #[cfg(test)]
@@ -118,17 +116,14 @@ mod tests {
 
     #[test]
     fn sweeps_leave_closed_orders_to_the_first_reading_and_no_others() {
-        for (row, expected) in [
-            (r#"{"status":"delivered"}"#, true),
-            (r#"{"status":"cancelled","order_number":"1"}"#, true),
-            (r#"{"status":"paid"}"#, false),
-            (r#"{"status":"a word of tomorrow"}"#, false),
-            (r#"{"status":null}"#, false),
-            (r#"{"status":7}"#, false),
-            (r#"{"order_number":"1"}"#, false),
-            ("no JSON", false),
+        for (status, expected) in [
+            (Some("delivered"), true),
+            (Some("cancelled"), true),
+            (Some("paid"), false),
+            (Some("a word of tomorrow"), false),
+            (None, false),
         ] {
-            assert_eq!(is_left_to_reading(row), expected, "{row}");
+            assert_eq!(is_left_to_reading(status), expected, "{status:?}");
         }
     }
 

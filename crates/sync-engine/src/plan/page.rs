@@ -47,7 +47,7 @@ mod tests {
 
     fn row(key: &str, listing: &str) -> ListedRow {
         let hash = ContentHash::of(listing.as_bytes());
-        ListedRow { key: key.into(), hash, text: listing.into(), has_status: false }
+        ListedRow { key: key.into(), hash, text: listing.into() }
     }
 
     fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {

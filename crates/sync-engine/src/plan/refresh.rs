@@ -49,7 +49,7 @@ pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
 
 /// True if an order that was read is older than its mirrored row: a copy of the marketplace's data that lags behind has
 /// answered. Where a listing shows the older state too, that is the order's state. `is_behind` says that its listing row
-/// contradicts it ([`is_behind_listing`]).
+/// contradicts it, and a copy may lag ([`may_be_behind`]).
 pub fn goes_back(
     request: &RefreshRequest,
     mirrored: Option<DateTime<Utc>>,
@@ -60,10 +60,37 @@ pub fn goes_back(
     (!is_listed || is_behind) && mirrored.zip(read).is_some_and(|(mirrored, read)| read < mirrored)
 }
 
-/// True if the detail of an order does not count as the reading of its listing row: the row contradicts it, so that a copy of
-/// the marketplace's data that lags behind may have answered. `contradicted_for` says for how long it has.
-pub fn is_behind_listing(is_contradicted: bool, contradicted_for: Duration) -> bool {
-    is_contradicted && contradicted_for < COPIES_LAG
+/// True while a copy of the marketplace's data that lags behind may have answered, by the time for which the listing row of an
+/// order has contradicted its detail: the detail does not count as the reading of the row.
+pub fn may_be_behind(contradicted_for: Duration) -> bool {
+    contradicted_for < COPIES_LAG
+}
+
+/// The place of a detail that a pass reads beside its listing row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassReading {
+    /// It is the reading of the row.
+    OfRow,
+    /// It is written, and the next listing has the order read again.
+    Again,
+    /// It is older than the row, and the mirror may be newer: a mirrored order stays, and is read again.
+    Older,
+}
+
+/// Decides what a pass takes a detail for. A pass has no memory of earlier readings: a row that changed longer ago than copies
+/// lag shows nothing that they do not have yet.
+pub fn pass_reading(
+    listed: &ListedState,
+    status: Option<&str>,
+    at: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> PassReading {
+    let is_late = listed.at.is_none_or(|at| now - at < TimeDelta::from_std(COPIES_LAG).unwrap_or_default());
+    match is_late && listed.is_contradicted_by(status, at) {
+        false => PassReading::OfRow,
+        true if listed.is_newer_than(at) => PassReading::Older,
+        true => PassReading::Again,
+    }
 }
 
 /// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second

@@ -19,8 +19,11 @@ pub enum RowPlan {
     },
 }
 
+/// The fingerprint of no listing row: every listing has the row read again.
+pub const UNREAD: ContentHash = ContentHash::from_i64(0);
+
 /// Decides what to write of a row with this content. `listed` is the fingerprint of its listing row, if a listing
-/// showed it; `unlisted` replaces it where none did, or else 0.
+/// showed it; `unlisted` replaces it where none did, or else [`UNREAD`].
 ///
 /// A fingerprint from no listing differs from every listing's, so the next listing makes the row be read again. Content
 /// that no listing showed never keeps the fingerprint of an earlier one: if the row changes back, it is listed as then.
@@ -30,7 +33,7 @@ pub fn plan_row(
     listed: Option<ContentHash>,
     unlisted: Option<ContentHash>,
 ) -> RowPlan {
-    let listing_hash = listed.or(unlisted).unwrap_or(ContentHash::from_i64(0));
+    let listing_hash = listed.or(unlisted).unwrap_or(UNREAD);
     let Some(known) = known else { return RowPlan::Write { op: Op::Insert, listing_hash } };
     if known.content_hash != content || known.gone {
         return RowPlan::Write { op: Op::Update, listing_hash };

@@ -18,11 +18,15 @@ mod write;
 
 use std::{collections::HashSet, future::Future};
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, LeaseTx, Op};
 
-use crate::{StoreContext, plan::refresh_request::ListedState};
+use crate::{
+    StoreContext,
+    plan::{refresh::PassReading, refresh_request::ListedState},
+};
 
 pub(crate) use full_reads::{CampaignMemory, FullReader, is_final, read_in_full};
 pub use options::PassOptions;
@@ -57,16 +61,10 @@ pub trait Pull: Send + Sync {
     /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
 
-    /// Says whether a detail is older than its listing row.
-    fn is_older(detail: &Self::Detail, listed: &ListedState) -> bool {
-        let _ = (detail, listed);
-        false
-    }
-
-    /// Says whether a detail's listing row contradicts it.
-    fn is_contradicted(detail: &Self::Detail, listed: &ListedState) -> bool {
-        let _ = (detail, listed);
-        false
+    /// Decides what a pass takes a detail for, beside its listing row.
+    fn reading(detail: &Self::Detail, listed: &ListedState, now: DateTime<Utc>) -> PassReading {
+        let _ = (detail, listed, now);
+        PassReading::OfRow
     }
 
     /// Returns why a detail is not believed beside what the mirror and its listing row say, if so.

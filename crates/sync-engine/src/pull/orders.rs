@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chrono::{Days, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
     error::Refusal,
@@ -16,6 +16,7 @@ use crate::{
     StoreContext,
     plan::lost_values::{lost_value, may_have_lost_one},
     plan::open_orders::open_statuses,
+    plan::refresh::{PassReading, pass_reading},
     plan::refresh_request::ListedState,
 };
 
@@ -108,12 +109,8 @@ impl Pull for OrdersPull {
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
     }
 
-    fn is_older(order: &Order, listed: &ListedState) -> bool {
-        listed.is_newer_than(order.updated_at)
-    }
-
-    fn is_contradicted(order: &Order, listed: &ListedState) -> bool {
-        listed.is_contradicted_by(order.status.as_deref(), order.updated_at)
+    fn reading(order: &Order, listed: &ListedState, now: DateTime<Utc>) -> PassReading {
+        pass_reading(listed, order.status.as_deref(), order.updated_at, now)
     }
 
     async fn doubt(

@@ -342,7 +342,7 @@ async fn read_detail<P: Pull>(
             Attempt::Panicked(_) => continue,
             Attempt::SetAside(poison) => return Ok(Err(Unread::SetAside(poison))),
         };
-        let doubt = P::doubt(context, &fetched.detail, row.has_status).await?;
+        let doubt = P::doubt(context, &fetched.detail, row.status().is_some()).await?;
         return Ok(doubt.map_or(Ok(fetched), |error| Err(Unread::Api(error))));
     }
 }

@@ -5,10 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use chrono::TimeDelta;
 use espelho_api_client::{Error as ApiError, HeldAnswers};
 use espelho_model::{
-    ContentHash,
     containment::contained,
     sync::{Counts, Resource},
     text,
@@ -23,13 +21,10 @@ use super::{
 use crate::{
     Error, Input, StoreContext,
     memory_budget::Permit,
-    plan::refresh_request::ListedState,
+    plan::{refresh::PassReading, refresh_request::ListedState, row::UNREAD},
     quarantine::Poison,
     report::{failure, with_causes},
 };
-
-/// A row that changed longer ago shows nothing that a copy of the marketplace's data does not have yet.
-const COPIES_MAY_LAG: TimeDelta = TimeDelta::minutes(10);
 
 /// The details of a page, sorted by what happens to them.
 struct Sorted<T> {
@@ -37,7 +32,7 @@ struct Sorted<T> {
     writes: Vec<RowWrite<T>>,
     /// The detail has not changed; its listing row may have.
     unchanged: Vec<RowWrite<T>>,
-    /// The mirror is as new as the detail, which is behind its listing row.
+    /// Mirrored rows whose details are older than their listing rows: they stay as they are, and are read again.
     behind: Vec<String>,
     /// Could not be read.
     failures: Vec<Failure>,
@@ -176,11 +171,9 @@ impl<'c> Writer<'c> {
             }
             let known = known.get(&row.key);
             let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
-            // The next listing has such a row read again. Where the copy that answered is older, the mirror may be newer.
             let listed = ListedState { status: row.status(), at: row.updated_at(naive_offset) };
-            let is_late = listed.at.is_none_or(|at| now - at < COPIES_MAY_LAG);
-            let is_behind = is_late && P::is_contradicted(&fetched.detail, &listed);
-            if is_late && P::is_older(&fetched.detail, &listed) && known.is_some_and(|known| !known.gone) {
+            let reading = P::reading(&fetched.detail, &listed, now);
+            if reading == PassReading::Older && known.is_some_and(|known| !known.gone) {
                 sorted.behind.push(row.key);
                 continue;
             }
@@ -188,7 +181,7 @@ impl<'c> Writer<'c> {
             rows.push(RowWrite {
                 key: row.key,
                 detail: fetched.detail,
-                listing_hash: if is_behind { ContentHash::from_i64(0) } else { row.hash },
+                listing_hash: if reading == PassReading::OfRow { row.hash } else { UNREAD },
                 content_hash: fetched.content_hash,
                 op: if known.is_some() { Op::Update } else { Op::Insert },
             });
@@ -244,7 +237,7 @@ impl<'c> Writer<'c> {
             tx.mirror().relist(P::RESOURCE, &row.key, row.listing_hash).await?;
         }
         for key in behind {
-            tx.mirror().relist(P::RESOURCE, &key, ContentHash::from_i64(0)).await?;
+            tx.mirror().relist(P::RESOURCE, &key, UNREAD).await?;
         }
         if row_by_row {
             let refused = self.write_rows::<P>(&mut tx, writes).await?;

@@ -145,7 +145,8 @@ impl<'c> PricePusher<'c> {
     }
 
     /// Plans the steps from the current tiers to the desired ones, and executes them: for a command, and unless those
-    /// `sent` for the same revision were accepted and do not show yet. `asked` are the tiers that the intent is about. The inner `Err` is the step that was refused.
+    /// `sent` for the same revision were accepted and do not show yet. `asked` are the tiers that the intent is about.
+    /// The inner `Err` is the step that was refused.
     pub(super) async fn apply_tiers(
         &self,
         product: &ProductId,

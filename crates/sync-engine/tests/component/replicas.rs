@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Goods, Kind, Rig, cut_after, cut_before, live::only};
 
-/// How often a sweep of a test runs.
+/// The interval of a test's sweeps.
 const OFTEN: Duration = Duration::from_secs(60);
 const ORDER: &str = "GET /api/v1/sellers/orders/{id}";
 const PRODUCT: &str = "GET /api/products/{id}";

@@ -117,7 +117,7 @@ impl Finding {
         Self { store: Some(store.to_owned()), ..self }
     }
 
-    /// Whether the check needed an answer of the marketplace, which did not come; `is_after_silence` tells whether an earlier
+    /// True if the check needed an answer of the marketplace, which did not come. `is_after_silence` is true if an earlier
     /// check of the store lacked it too.
     pub(super) fn is_unreached(&self, is_after_silence: bool) -> bool {
         match self.found.id() {

@@ -42,7 +42,7 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
             return refuse(&wrong, cli);
         }
     };
-    // Whoever names the folder will call the program from others.
+    // Later commands name the configuration's folder too, and run in other folders.
     if let (Some(folder), Some((_, database))) = (&cli.config, &mut answers.installation) {
         *database = place::address_in(folder, database);
     }

@@ -51,7 +51,7 @@ pub(super) async fn find(
     Ok(of_alarms(&alarms, store.as_str(), address))
 }
 
-/// Whether rows are open and none says why. Rows that were refused have a next step of their own.
+/// Returns true if rows are open and none says why. Refused rows have a next step of their own.
 fn is_under_way(became: &Became) -> bool {
     match became {
         Became::Row(Answer { state, .. }) => {

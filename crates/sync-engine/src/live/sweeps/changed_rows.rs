@@ -1,14 +1,12 @@
 //! Compares listed rows with the mirror, without checkpoints: rows that are listed differently are queued.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::ListedRow;
 use espelho_model::{ContentHash, sync::Resource};
 use espelho_store::{Error as StoreError, Known, Subresource};
+use parking_lot::Mutex;
 
 use crate::{
     Error, StoreContext,
@@ -91,7 +89,8 @@ impl<'c> ChangedRows<'c> {
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         changed.retain(|row| !self.context.being_read.has(resource, row));
         if resource == Resource::Orders && !self.signals.is_mirrored() {
-            changed.retain(|row| known.contains_key(&row.key) || !is_left_to_reading(&row.text));
+            changed
+                .retain(|row| known.contains_key(&row.key) || !is_left_to_reading(row.status().as_deref()));
         }
         let (mut denied, mut unbelieved, mut odd) = (Vec::new(), Vec::new(), Vec::new());
         if !changed.is_empty() {
@@ -104,7 +103,7 @@ impl<'c> ChangedRows<'c> {
                 changed.into_iter().partition(|row| failed.contains_key(&row.key));
             changed = news;
             if resource == Resource::Orders {
-                self.failed_orders().keep(|key| failed.contains_key(key));
+                self.failed.lock().keep(|key| failed.contains_key(key));
             }
             for row in again {
                 match failed.get(&row.key).map(String::as_str) {
@@ -119,7 +118,7 @@ impl<'c> ChangedRows<'c> {
             Resource::Orders => Ok(Changed {
                 denied: self.due(denied, |failed, now| due_again(failed, LISTED_AT_ONCE, now)).await?,
                 unbelieved: self.due(unbelieved, |failed, now| due_again(failed, AT_ONCE, now)).await?,
-                failed: self.due(odd, |failed, now| self.failed_orders().due_again(failed, now)).await?,
+                failed: self.due(odd, |failed, now| self.failed.lock().due_again(failed, now)).await?,
                 news: self.without_mirrored(changed, &known).await?,
                 known,
             }),
@@ -128,10 +127,6 @@ impl<'c> ChangedRows<'c> {
                 Ok(Changed { news: changed, denied, unbelieved, failed, known })
             }
         }
-    }
-
-    fn failed_orders(&self) -> MutexGuard<'_, FailedOrders> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the failed orders that `due` lets be read again now.
@@ -188,7 +183,7 @@ pub(super) fn request_of(resource: Resource, urgency: Urgency, row: ListedRow) -
         Resource::Orders => RefreshRequest::swept([Subresource::Order]),
         Resource::Products => RefreshRequest::default(),
     };
-    let (listing_hash, has_listed_status) = (Some(row.hash), row.has_status);
+    let (listing_hash, has_listed_status) = (Some(row.hash), row.status().is_some());
     (
         Entity::of_row(resource, row.key),
         RefreshRequest { urgency, listing_hash, has_listed_status, ..request },
@@ -202,7 +197,7 @@ mod tests {
     use super::*;
 
     fn row(key: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into(), has_status: true }
+        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: r#"{"status":"paid"}"#.into() }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Observations {
 pub struct RefusedConfiguration {
     /// The first refusal since a configuration was accepted.
     pub since: DateTime<Utc>,
-    /// How many mistakes it has.
+    /// The number of its mistakes.
     pub mistakes: u64,
     /// The first of them, with its file and line.
     pub first: Text,

@@ -231,6 +231,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn rows_that_another_row_mends_say_how_to_be_rid_of_them_once() {
         let no_transition = || Text::new("push-no-transition").with("row", "command 7");

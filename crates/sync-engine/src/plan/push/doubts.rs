@@ -1,8 +1,8 @@
-//! Levels that are not as they were asked for, without an explanation, and since when.
+//! Values that are not as they were asked for, or listed, without an explanation, and since when.
 
 use std::{collections::HashMap, time::Duration};
 
-/// The levels that differ, by key.
+/// The values that differ, by key: levels of stock, and orders beside their listing rows.
 #[derive(Debug, Default)]
 pub struct Doubts {
     since: HashMap<String, Doubt>,
@@ -10,14 +10,14 @@ pub struct Doubts {
 
 #[derive(Debug)]
 struct Doubt {
-    /// The revision of the row that asked for the level.
+    /// The revision of the row that asked for the value, or the fingerprint of the one that lists it.
     revision: i64,
     /// When it was first seen to differ.
     since: Duration,
 }
 
 impl Doubts {
-    /// Notes that a level differs; returns for how long it has. Another revision of its row is another intent, and begins
+    /// Notes that a value differs; returns for how long it has. Another revision of its row is another intent, and begins
     /// anew: a doubt of long ago, which some other reading has answered, would leave it no time.
     pub fn doubted_for(&mut self, key: String, revision: i64, now: Duration) -> Duration {
         let doubt = self.since.entry(key).or_insert(Doubt { revision, since: now });
@@ -27,7 +27,7 @@ impl Doubts {
         now.saturating_sub(doubt.since)
     }
 
-    /// Notes that a level is explained, or answered.
+    /// Notes that a value is explained, or answered.
     pub fn end(&mut self, key: &str) {
         self.since.remove(key);
     }

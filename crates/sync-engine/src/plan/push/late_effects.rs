@@ -19,7 +19,7 @@ pub fn may_land_until<E: Evidence>(effect: &Effect) -> Option<DateTime<Utc>> {
 
 /// Returns the time until an effect is over; `None` for one that is. A clock that was set back by more than [`OVER_AFTER`] makes
 /// nothing young again.
-pub fn time_left(until: DateTime<Utc>, now: DateTime<Utc>) -> Option<Duration> {
+fn time_left(until: DateTime<Utc>, now: DateTime<Utc>) -> Option<Duration> {
     let left = Some(until - now).filter(|left| *left <= OVER_AFTER)?;
     left.to_std().ok().filter(|left| !left.is_zero())
 }

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use super::{
     dispatches::ReadingWindow,
     evidence::{Evidence as _, may_have_happened, read},
-    late_effects::{may_land_until, time_left},
+    late_effects::{self, may_land_until},
     level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
 };
@@ -25,7 +25,7 @@ pub struct LastSet {
     pub journal_end: i64,
     /// When it was planned.
     pub planned_at: DateTime<Utc>,
-    /// What was set.
+    /// The quantity that was set.
     pub target: Decimal,
     /// The sum of our movements (`stock.adjust`) since; negative where they took something off.
     pub moved: Decimal,
@@ -98,8 +98,7 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LastSet> {
         .filter(|effect| effect.state == EffectState::Confirmed)
         .filter_map(|effect| Some(read::<MovementEvidence>(effect).ok()?.delta))
         .sum();
-    let left = |effect: &Effect| may_land_for(effect, target, now);
-    let may_be_overwritten_for = earlier.iter().filter_map(left).max();
+    let may_be_overwritten_for = may_be_overwritten_for(earlier, target, now);
     let lost = match later.iter().any(may_have_happened) {
         true => Vec::new(),
         false => {
@@ -125,11 +124,14 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LastSet> {
     })
 }
 
-/// Returns how long an effect may still set another quantity than `target`: its answer was lost, and no reading has shown it.
-pub(super) fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<Duration> {
-    let over = may_land_until::<LevelEvidence>(effect)?;
-    let is_other = read::<LevelEvidence>(effect).is_ok_and(|evidence| evidence.target != target);
-    time_left(over, now).filter(|_| is_other)
+/// Returns for how long a lost set may still overwrite a level of `target`: its answer was lost, no reading has shown it, and it
+/// sets another quantity.
+pub(super) fn may_be_overwritten_for(
+    effects: &[Effect],
+    target: Decimal,
+    now: DateTime<Utc>,
+) -> Option<Duration> {
+    late_effects::may_be_overwritten_for(effects, |lost: &LevelEvidence| lost.target != target, now)
 }
 
 /// Returns the revision of the row that a level was set for.

@@ -22,7 +22,7 @@ pub(super) const RECHECK_INTERVAL: Duration = Duration::from_secs(5);
 pub struct ShownLevel {
     /// The physical quantity.
     pub quantity: Decimal,
-    /// What the platform has reserved of it.
+    /// The part of it that the platform has reserved.
     pub reserved: Decimal,
 }
 

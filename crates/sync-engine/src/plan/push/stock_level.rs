@@ -17,7 +17,7 @@ use super::{
     invalid,
     jobs::{DISPATCH_GRACE, dispatches_goods},
     level_evidence::LevelEvidence,
-    level_history::{LastSet, last_evidence, last_set, may_land_for, revision_of},
+    level_history::{LastSet, last_evidence, last_set, may_be_overwritten_for, revision_of},
     own_writes::is_behind,
     units::has_half_unit,
 };
@@ -302,8 +302,8 @@ pub fn decide(
     // A reading from before our last change proves nothing, and setting what is there changes nothing.
     if current == Some(target) && !is_behind(target, effects, now) && (!needs_evidence || is_set()) {
         // Another quantity that did not show may still land.
-        let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
-        return Action::Answer(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
+        let left = may_be_overwritten_for(effects, target, now);
+        return Action::Answer(left.map_or(Verdict::Done(None), Verdict::RetryAfter));
     }
     let is_own = |effect: &&Effect| revision_of(effect) == Some(level.revision);
     if let Some(verdict) = backoff_or_give_up(effects.iter().filter(is_own), now) {

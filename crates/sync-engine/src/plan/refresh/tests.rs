@@ -113,10 +113,33 @@ fn a_detail_that_its_listing_row_contradicts_is_read_again_for_ten_minutes() {
         let is_contradicted = listed.is_contradicted_by(read, read_at.map(at));
         assert_eq!(is_contradicted, expected, "{listed:?} {read:?} {read_at:?}");
     }
-    let is_behind =
-        |is_contradicted, seconds| is_behind_listing(is_contradicted, Duration::from_secs(seconds));
-    assert_eq!([is_behind(true, 0), is_behind(true, 599), is_behind(true, 600)], [true, true, false]);
-    assert!(!is_behind(false, 0));
+    let is_behind = |seconds| may_be_behind(Duration::from_secs(seconds));
+    assert_eq!([is_behind(0), is_behind(599), is_behind(600)], [true, true, false]);
+}
+
+// withstands: F032
+#[test]
+fn a_pass_takes_a_detail_for_the_reading_of_its_row_unless_a_copy_may_lag_behind_the_row() {
+    use PassReading::{Again, OfRow, Older};
+    let (paid, preparing) = (Some("paid"), Some("preparing"));
+    for (listed, listed_at, read, read_at, now, expected) in [
+        (paid, Some(100), paid, Some(100), 101, OfRow),
+        (preparing, Some(100), paid, Some(40), 101, Older),
+        (paid, Some(100), paid, Some(40), 699, Older),
+        (paid, Some(100), paid, Some(40), 700, OfRow),
+        (preparing, Some(100), paid, Some(100), 101, Again),
+        (preparing, Some(100), paid, Some(130), 131, OfRow),
+        // The row has no time.
+        (preparing, None, paid, Some(40), 9_000, Again),
+        (preparing, None, preparing, Some(40), 101, OfRow),
+        (None, None, paid, None, 101, OfRow),
+        // Our clock is behind.
+        (paid, Some(100), paid, Some(40), 50, Older),
+    ] {
+        let listed = ListedState { status: listed.map(str::to_owned), at: listed_at.map(at) };
+        let reading = pass_reading(&listed, read, read_at.map(at), at(now));
+        assert_eq!(reading, expected, "{listed:?} {read:?} {read_at:?} {now}");
+    }
 }
 
 #[test]
