@@ -90,9 +90,16 @@ impl Health {
         self.reload.lock().get_or_insert_default();
     }
 
-    /// Notes what became of such a request.
-    pub(crate) fn note_reload(&self, note: impl FnOnce(&mut ReloadState)) {
-        note(self.reload.lock().get_or_insert_default());
+    /// Notes a reload that was carried out, but for the parts that need a restart.
+    pub(crate) fn note_reload(&self, needs_restart: &[&'static str]) {
+        *self.refused_configuration.lock() = None;
+        self.reload.lock().get_or_insert_default().carried_out(needs_restart);
+    }
+
+    /// Notes a reload that was refused for these mistakes.
+    pub(crate) fn note_refused_reload(&self, mistakes: &[Text], at: DateTime<Utc>) {
+        self.note_refused_configuration(mistakes, at);
+        self.reload.lock().get_or_insert_default().refused();
     }
 
     /// Returns the requests so far; `None` if this process takes none.
@@ -126,16 +133,11 @@ impl Health {
     }
 
     /// Notes that a reload refused a configuration for these mistakes.
-    pub(crate) fn note_refused_configuration(&self, mistakes: &[Text], at: DateTime<Utc>) {
+    fn note_refused_configuration(&self, mistakes: &[Text], at: DateTime<Utc>) {
         let Some(first) = mistakes.first().cloned() else { return };
         let mut refused = self.refused_configuration.lock();
         let since = refused.as_ref().map_or(at, |refused| refused.since);
         *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first });
-    }
-
-    /// Notes that a reload accepted a configuration.
-    pub(crate) fn note_accepted_configuration(&self) {
-        *self.refused_configuration.lock() = None;
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
@@ -193,13 +195,13 @@ mod tests {
         let [first, second, third, fourth] = ["a", "b", "c", "d"].map(Text::new);
         let health = Health::default();
         let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
-        health.note_refused_configuration(&[first, second], at(1));
-        health.note_refused_configuration(std::slice::from_ref(&third), at(9));
+        health.note_refused_reload(&[first, second], at(1));
+        health.note_refused_reload(std::slice::from_ref(&third), at(9));
         let known = RefusedConfiguration { since: at(1), mistakes: 1, first: third };
         assert_eq!(health.refused_configuration(), Some(known));
-        health.note_accepted_configuration();
+        health.note_reload(&[]);
         assert_eq!(health.refused_configuration(), None);
-        health.note_refused_configuration(&[fourth], at(20));
+        health.note_refused_reload(&[fourth], at(20));
         assert_eq!(health.refused_configuration().map(|refused| refused.since), Some(at(20)));
     }
 

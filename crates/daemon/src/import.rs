@@ -98,7 +98,7 @@ fn stock(file: &[u8], known: &Known) -> Result<Vec<DesiredStock>, BadLines> {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         intent_rules::level(quantity).map_err(|fault| fault.text)?;
         let (sku, location) = (line.sku(known)?, line.text("location_id")?);
-        let (location, _) = intent_rules::location(&location, known).map_err(|refusal| refusal.text)?;
+        let (location, _) = intent_rules::exact_location(&location, known).map_err(|refusal| refusal.text)?;
         Ok(DesiredStock { sku, location, quantity })
     })
 }
@@ -302,6 +302,13 @@ mod tests {
         let named =
             super::stock("sku;location_id;quantity\nA;depósito;10\n".as_bytes(), &known).ok().unwrap();
         assert_eq!(named[0].location, "1");
+        // The id of a location that is gone is a part of another one's name.
+        let known = Known {
+            locations: vec![("10".into(), "Loja 1".into()), ("20".into(), "Loja 2".into())],
+            ..known
+        };
+        let gone = b"sku;location_id;quantity\nA;1;5\n";
+        assert_eq!(said(rows(ImportKind::Stock, gone, &known)), ["linha 2: local desconhecido: 1"]);
     }
 
     #[test]

@@ -77,8 +77,22 @@ pub(crate) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
     ))
 }
 
-/// Finds a location by id or name, and returns both.
+/// Finds a location by its id, its name or a part of it that only one has, and returns both.
 pub(crate) fn location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
+    find_location(asked, known, |name, part| name.contains(part))
+}
+
+/// Finds a location by its id or its whole name, and returns both: a file does not show its writer the location that a part
+/// of a name was taken for.
+pub(crate) fn exact_location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
+    find_location(asked, known, |_, _| false)
+}
+
+fn find_location(
+    asked: &str,
+    known: &Known,
+    is_part: impl Fn(&str, &str) -> bool,
+) -> Result<(String, String), Refusal> {
     if !known.is_mirrored || known.locations.is_empty() {
         return Ok((asked.to_owned(), asked.to_owned()));
     }
@@ -93,7 +107,7 @@ pub(crate) fn location(asked: &str, known: &Known) -> Result<(String, String), R
     let named = |is: &dyn Fn(&str) -> bool| -> Vec<&(String, String)> {
         known.locations.iter().filter(|(_, name)| is(&name.to_lowercase())).collect()
     };
-    for found in [named(&|name| name == lower), named(&|name| name.contains(&lower))] {
+    for found in [named(&|name| name == lower), named(&|name| is_part(name, &lower))] {
         if let [place] = found[..] {
             return Ok((place.0.clone(), shown(place)));
         }

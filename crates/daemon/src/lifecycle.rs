@@ -37,7 +37,6 @@ use crate::{
     passwords::{Changed, Passwords},
     pause_watch, ports,
     reload::{self, Reloads},
-    reload_state::ReloadState,
     status::Live,
     stores::{Changes, Stores},
     telemetry, unknown_stores, watchdog,
@@ -351,8 +350,7 @@ impl Service {
         let schedule = match reloads.map(Reloads::read) {
             Some(Ok(new)) => self.follow(new, schedule).await,
             Some(Err(mistakes)) => {
-                self.health.note_reload(ReloadState::refused);
-                self.health.note_refused_configuration(&mistakes, self.shared.clock.now());
+                self.health.note_refused_reload(&mistakes, self.shared.clock.now());
                 schedule
             }
             None => schedule,
@@ -380,12 +378,10 @@ impl Service {
             Ok(front) => front,
             Err(error) => {
                 reload::refused(&error.to_string());
-                self.health.note_reload(ReloadState::refused);
-                self.health.note_refused_configuration(&[unopened(&error)], self.shared.clock.now());
+                self.health.note_refused_reload(&[unopened(&error)], self.shared.clock.now());
                 return schedule;
             }
         };
-        self.health.note_accepted_configuration();
         self.configuration = new;
         self.tokens.replace(self.configuration.tokens.clone());
         self.operators.replace(self.configuration.installation.http.operators_file.as_deref());
@@ -403,7 +399,7 @@ impl Service {
             tracing::warn!(needs_a_restart, "part of the new configuration needs a restart");
         }
         tracing::info!(?added, ?removed, ?changed, "the configuration was read again");
-        self.health.note_reload(|reload| reload.carried_out(&needs_restart));
+        self.health.note_reload(&needs_restart);
         self.reschedule(schedule).await
     }
 

@@ -9,7 +9,7 @@ use espelho_model::{Clock, StoreKey, sync::Target, text, text::Locale};
 use espelho_sync_engine::{Position, Progress};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub(crate) use self::words::Pace;
+pub(crate) use self::words::{Pace, count};
 
 /// The interval between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);

@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -95,7 +92,8 @@ impl Stores {
     pub(crate) async fn begin(&mut self, configuration: &Configuration) -> Result<(), Problem> {
         let schedule = Arc::new(configuration.installation.schedule.clone());
         let (mut refused, mut held) = (Vec::new(), Vec::new());
-        let tasks: Vec<_> = configuration.stores.iter().map(|config| self.task(config, &schedule)).collect();
+        let tasks: Vec<_> =
+            configuration.stores.iter().map(|config| self.task(config, &schedule, false)).collect();
         // All stores are taken before the work on any starts: otherwise the first run of one store would keep the
         // others waiting.
         let take = |(task, running): (StoreTask, Running)| async move { (task.take().await, task, running) };
@@ -223,8 +221,7 @@ impl Stores {
                     None
                 }
             };
-            let (task, running) = self.task(config, &schedule);
-            task.has_new_password.store(has_new_password, Ordering::Relaxed);
+            let (task, running) = self.task(config, &schedule, has_new_password);
             self.spawn(running, task, async move |task| {
                 // The new task gets the lease and the budget only when the old one has ended.
                 if let Some(before) = before {
@@ -268,7 +265,12 @@ impl Stores {
             .is_none_or(|running| running.stop.is_cancelled() || !running.ended.is_cancelled())
     }
 
-    fn task(&self, config: &StoreConfig, schedule: &Arc<Schedule>) -> (StoreTask, Running) {
+    fn task(
+        &self,
+        config: &StoreConfig,
+        schedule: &Arc<Schedule>,
+        has_new_password: bool,
+    ) -> (StoreTask, Running) {
         let (waker, store_wakers) = (Arc::<Notify>::default(), StoreWakers::default());
         self.wakers.put(&config.key, &store_wakers);
         self.health.add(&config.key);
@@ -284,7 +286,7 @@ impl Stores {
         let shared = self.shared.with_stop(stop);
         let health = Arc::clone(&self.health);
         let intervals = schedule.intervals();
-        let has_new_password = AtomicBool::default();
+        let has_new_password = AtomicBool::new(has_new_password);
         let task = StoreTask { shared, config, intervals, waker, store_wakers, health, has_new_password };
         (task, running)
     }

@@ -133,13 +133,16 @@ fn load_listen(cli: &Cli) -> Result<SocketAddr, u8> {
 }
 
 fn or_report<T>(loaded: Result<T, Vec<ConfigError>>, cli: &Cli) -> Result<T, u8> {
-    loaded.map_err(|mistakes| {
-        let problems = say_mistakes(&mistakes, cli);
-        if cli.json {
-            println!("{}", report::failure_json(&problems, cli.locale));
-        }
-        exit::CONFIGURATION
-    })
+    loaded.map_err(|mistakes| report_mistakes(&mistakes, cli))
+}
+
+/// Prints the mistakes of a configuration, for programs too; returns the exit code.
+fn report_mistakes(mistakes: &[ConfigError], cli: &Cli) -> u8 {
+    let problems = say_mistakes(mistakes, cli);
+    if cli.json {
+        println!("{}", report::failure_json(&problems, cli.locale));
+    }
+    exit::CONFIGURATION
 }
 
 /// Prints the mistakes of a configuration for people, and returns them as problems.

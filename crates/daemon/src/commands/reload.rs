@@ -15,9 +15,9 @@ use serde_json::json;
 use super::{load_to_read, reading::is_of_another, say};
 use crate::{cli::Cli, config::Configuration, exit, local, reload_state::ReloadState, status::ServiceState};
 
-/// The number of questions about the result of the reload, and the pause before each of them.
-const TURNS: u32 = 20;
-const TURN: Duration = Duration::from_millis(500);
+/// The wait for the result of the reload, and the pause before each question about it.
+const WAIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// The part of `/status` that this command reads: the service's state.
 #[derive(Deserialize)]
@@ -63,14 +63,19 @@ async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result
         return Err(failed(text!("run-reload-not-taken", address = address)));
     };
     signal(process)?;
-    for _ in 0..TURNS {
-        clock.sleep(TURN).await;
-        let now = service_on(listen, clock).await.and_then(|service| service.reload);
-        if let Some(ended) = ended(before.requests, now) {
-            return Ok(ended);
+    let answered = async {
+        loop {
+            clock.sleep(PAUSE).await;
+            let now = service_on(listen, clock).await.and_then(|service| service.reload);
+            if let Some(ended) = ended(before.requests, now) {
+                return ended;
+            }
         }
-    }
-    Ok(Ended::Unknown)
+    };
+    Ok(tokio::select! {
+        ended = answered => ended,
+        () = clock.sleep(WAIT) => Ended::Unknown,
+    })
 }
 
 fn failed(text: Text) -> Problem {
@@ -87,7 +92,7 @@ async fn service_on(listen: SocketAddr, clock: &Arc<dyn Clock>) -> Option<Servic
 /// Sends SIGHUP to the service.
 fn signal(process: u32) -> Result<(), Problem> {
     let number = process.to_string();
-    if is_of_another_program(process) {
+    if process == std::process::id() || is_of_another_program(process) {
         return Err(failed(text!("run-reload-not-here", process = number)));
     }
     let target = i32::try_from(process).ok().and_then(Pid::from_raw);

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    load_listen, no_signals, or_report,
+    load_listen, no_signals,
     reading::{Reading, attach, is_of_another, named},
-    say, say_mistakes,
+    report_mistakes, say, say_mistakes,
 };
 use crate::{
     alarms::{self, ShownAlarm, ShownVerdict},
@@ -94,7 +94,7 @@ async fn show_beside_mistakes(mistakes: Vec<ConfigError>, cli: &Cli, of: Option<
         _ => None,
     };
     let Some(snapshot) = told else {
-        return or_report(Err::<(), _>(mistakes), cli).err().unwrap_or(exit::CONFIGURATION);
+        return report_mistakes(&mistakes, cli);
     };
     let problems = say_mistakes(&mistakes, cli);
     match cli.json {

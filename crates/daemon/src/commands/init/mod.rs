@@ -68,8 +68,9 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
     }
     let mut looked = doctor::look(cli, &DoctorArgs { login: false }).await;
     let can_ask = arguments.password_file.is_none() && prompt::is_possible();
-    // Another store's password is not asked for.
-    while looked.refused.iter().any(|store| store == answers.key.as_str())
+    // Another store's password is not asked for, nor is one because of what a running service was told before.
+    while !looked.is_running
+        && looked.refused.iter().any(|store| store == answers.key.as_str())
         && can_ask
         && let Some(password) = questions::password_again(cli.locale)
     {
