@@ -149,17 +149,23 @@ impl ApiRequest {
         }
     }
 
-    /// Returns whether the request updates a price tier with neither a price above zero nor a discount. Such a
+    /// Returns whether the request creates or updates a price tier with neither a price above zero nor, above the base,
+    /// a discount: without its price the base tier becomes zero in every mode (API document, price rule 5). Such a
     /// request is never sent, whoever built it.
     pub(crate) fn zeroes_a_price(&self) -> bool {
-        if self.method != Method::PUT || !self.route.ends_with("/prices/{min_quantity}") {
+        let is_update = self.method == Method::PUT && self.route.ends_with("/prices/{min_quantity}");
+        let is_creation = self.method == Method::POST && self.route.ends_with("/{id}/prices");
+        if !is_update && !is_creation {
             return false;
         }
         let Body::Json(json) = &self.body else { return true };
         let body: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
+        let named = self.path_and_query.rsplit('/').next().and_then(|quantity| quantity.parse().ok());
+        let min_quantity: Option<u64> = if is_update { named } else { body["min_quantity"].as_u64() };
+        let is_above_base = min_quantity.is_some_and(|quantity| quantity > 1);
         let price = body["price"].as_f64().is_some_and(|price| price > 0.0);
         let discount = body.get("price").is_none() && body["discount_percent"].is_number();
-        !price && !discount
+        !price && !(discount && is_above_base)
     }
 
     /// Returns the JSON body, if any.
@@ -202,11 +208,8 @@ mod tests {
     // withstands: F013
     #[test]
     fn an_update_of_a_tier_without_its_price_does_not_leave() {
-        let put = |body: serde_json::Value| {
-            ApiRequest::put("/api/products/{id}/prices/{min_quantity}", &["P1", "1"])
-                .json(&body)
-                .zeroes_a_price()
-        };
+        let tier = |quantity| ApiRequest::put("/api/products/{id}/prices/{min_quantity}", &["P1", quantity]);
+        let put = |quantity, body: serde_json::Value| tier(quantity).json(&body).zeroes_a_price();
         use serde_json::json;
         for bad in [
             json!({}),
@@ -214,11 +217,36 @@ mod tests {
             json!({"price": null}),
             json!({"price": 0, "discount_percent": 5}),
         ] {
-            assert!(put(bad.clone()), "{bad}");
+            assert!(put("1", bad.clone()) && put("10", bad.clone()), "{bad}");
         }
-        assert!(!put(json!({"price": 0.01})) && !put(json!({"discount_percent": 0})));
-        assert!(ApiRequest::put("/api/products/{id}/prices/{min_quantity}", &["P1", "1"]).zeroes_a_price());
+        assert!(!put("1", json!({"price": 0.01})) && !put("10", json!({"price": 0.01})));
+        // Only above the base does a discount stand in for the price.
+        assert!(put("1", json!({"discount_percent": 5})) && !put("10", json!({"discount_percent": 0})));
+        assert!(tier("1").zeroes_a_price() && tier("10").zeroes_a_price());
         assert!(!ApiRequest::put("/api/products/{id}", &["P1"]).zeroes_a_price());
+    }
+
+    // withstands: F013
+    #[test]
+    fn a_tier_that_would_begin_at_zero_does_not_leave() {
+        let post = |body: serde_json::Value| {
+            ApiRequest::post("/api/products/{id}/prices", &["P1"]).json(&body).zeroes_a_price()
+        };
+        use serde_json::json;
+        for (body, is_refused) in [
+            (json!({"min_quantity": 1, "price": 0.01}), false),
+            (json!({"min_quantity": 10, "price": 9}), false),
+            (json!({"min_quantity": 10, "discount_percent": 5}), false),
+            (json!({"min_quantity": 1, "price": 0}), true),
+            (json!({"min_quantity": 10, "price": 0}), true),
+            (json!({"min_quantity": 10, "price": 0, "discount_percent": 5}), true),
+            (json!({"min_quantity": 1, "discount_percent": 5}), true),
+            (json!({"min_quantity": 10}), true),
+            (json!({"price": 9}), false),
+        ] {
+            assert_eq!(post(body.clone()), is_refused, "{body}");
+        }
+        assert!(!ApiRequest::post("/api/products/{id}/stock", &["P1"]).zeroes_a_price());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     Clock, StoreKey,
     next_step::{Rows, command_line, quoted},
-    pause::{Pause, PauseScope},
+    pause::PauseScope,
     program,
     push::PushState,
     text,
@@ -17,7 +17,9 @@ use espelho_store::{DeliveryName, DeliverySelection, Error, IntentKind, NewActio
 use serde::Deserialize;
 
 use crate::{
+    actions::on_record,
     decisions::{self, NAMED, Selection, change},
+    pauses::{self, NewPause},
     replay::replay,
 };
 
@@ -198,14 +200,8 @@ impl Act {
                 (rows.len(), rows, question)
             }
             What::Resume { scopes } => {
-                let now = clock.now();
-                let recent = store.pauses().recent().await?;
-                let ends = |pause: &&Pause| {
-                    pause.lasts(now) && self.stores.contains(&pause.store) && scopes.contains(&pause.scope)
-                };
-                let lasting = recent.iter().filter(ends);
-                let name = |pause: &Pause| format!("{} {}", pause.store, pause.scope.as_str());
-                let rows: Vec<PreviewRow> = lasting.map(|pause| name(pause).into()).collect();
+                let lasting = pauses::lasting(store, &self.stores, scopes, clock.now()).await?;
+                let rows: Vec<PreviewRow> = lasting.iter().map(|pause| pauses::name(pause).into()).collect();
                 let count = rows.len();
                 (count, rows, text!("page-act-resume", count = count))
             }
@@ -241,9 +237,7 @@ impl Act {
             command: self.command.clone(),
             before,
         };
-        let id = store.actions().begin(&action).await?;
-        let (count, after) = self.done(&concerned, store, clock, actor).await?;
-        store.actions().end(id, &after, count).await?;
+        let (id, count) = on_record(store, &action, self.done(&concerned, store, clock, actor)).await?;
         tracing::info!(actor, command = self.command, rows = count, "an operator acted on the page");
         Ok(Some(id))
     }
@@ -291,29 +285,17 @@ impl Act {
     ) -> Result<(u64, String), Error> {
         Ok(match &self.what {
             What::One { deed, .. } | What::OfCause { deed, .. } => {
-                let count = decisions::decide(store, deed.decision(), rows).await?;
-                (count as u64, deed.decision().makes().0.as_str().to_owned())
+                decisions::decide(store, deed.decision(), rows).await?
             }
             What::Replay(selection) => {
                 (replay(store, &self.stores, selection, false).await?.replayed, "open".to_owned())
             }
             What::Pause { scope, minutes } => {
-                let since = clock.now();
-                let until = since + TimeDelta::minutes(*minutes);
-                let pause = |store: &StoreKey| Pause {
-                    store: store.clone(),
-                    scope: *scope,
-                    since,
-                    until,
-                    paused_by: actor.to_owned(),
-                };
-                let pauses: Vec<Pause> = self.stores.iter().map(pause).collect();
-                store.pauses().begin(&pauses).await?;
-                (pauses.len() as u64, format!("paused until {}", espelho_model::time::fixed_width(until)))
+                let (scope, span) = (*scope, TimeDelta::minutes(*minutes));
+                let pause = NewPause { stores: &self.stores, scope, since: clock.now(), span, by: actor };
+                pause.begin(store).await?
             }
-            What::Resume { scopes } => {
-                (store.pauses().end(&self.stores, scopes).await?, "resumed".to_owned())
-            }
+            What::Resume { scopes } => pauses::end(store, &self.stores, scopes).await?,
         })
     }
 
@@ -342,15 +324,14 @@ impl Act {
 
 /// Returns a row of the ERP with what a level or price changes, or what a command asks for.
 async fn preview_row(store: &Store, row: &SeenRow) -> Result<PreviewRow, Error> {
-    let name = format!("{} {} {}", row.store, row.intent.as_str(), row.key);
     let found = store.releases().intent_row(&row.store, row.intent, &row.key).await?;
     Ok(match row.intent {
         IntentKind::Command => {
             let command = found.and_then(|row| Some((row.intent?, row.data.unwrap_or_default())));
-            PreviewRow { recorded: name, command }
+            PreviewRow { recorded: row.name(), command }
         }
         IntentKind::Stock | IntentKind::Price => {
-            format!("{name}{}", found.as_ref().map(change).unwrap_or_default()).into()
+            format!("{}{}", row.name(), found.as_ref().map(change).unwrap_or_default()).into()
         }
     })
 }
@@ -397,6 +378,7 @@ fn scope(word: &str) -> Option<PauseScope> {
 /// Returns the command line that does the same.
 fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> String {
     let of_store = store.map(StoreKey::as_str);
+    let only = Some(only).filter(|only| !only.is_empty());
     let mut words: Vec<String> = vec![program::call().to_owned()];
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| quoted(word)));
     match what {
@@ -417,18 +399,9 @@ fn command(what: &What, word: &str, store: Option<&StoreKey>, only: &str) -> Str
             event.iter().for_each(|event| add(&["--event", event]));
         }
         What::Pause { minutes, .. } => {
-            add(&[word]);
-            if !only.is_empty() {
-                add(&["--only", only]);
-            }
-            add(&["--for", &format!("{minutes}m")]);
+            return pauses::command_line(word, only, Some(&format!("{minutes}m")), of_store);
         }
-        What::Resume { .. } => {
-            add(&[word]);
-            if !only.is_empty() {
-                add(&["--only", only]);
-            }
-        }
+        What::Resume { .. } => return pauses::command_line(word, only, None, of_store),
     }
     store.iter().for_each(|store| add(&["--store", store.as_str()]));
     words.join(" ")

@@ -8,7 +8,7 @@ use espelho_model::{
     text::{Arg, Locale, Text},
     time::serialize_fixed_width,
 };
-use espelho_store::{ErrorRow, HeldRow, WaitingRow};
+use espelho_store::{ErrorRow, WaitingRow};
 use serde::Serialize;
 
 use crate::terminal::shown;
@@ -65,7 +65,7 @@ struct Row<'r> {
     since: Option<DateTime<Utc>>,
 }
 
-/// Groups errors by cause.
+/// Groups errors, or what guards hold, by cause.
 pub(crate) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
     grouped(rows.iter().map(|row| Row {
         store: &row.store,
@@ -80,21 +80,6 @@ pub(crate) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
     }))
 }
 
-/// Groups what guards hold by cause.
-pub(crate) fn of_held(rows: &[HeldRow]) -> Vec<Cause> {
-    grouped(rows.iter().map(|row| Row {
-        store: &row.store,
-        entity: &row.entity,
-        key: &row.key,
-        code: &row.code,
-        error: &row.error,
-        hint: &row.hint,
-        message_id: row.message_id.as_deref(),
-        subject: Some(row.subject.as_str()).filter(|subject| !subject.is_empty()),
-        since: row.since,
-    }))
-}
-
 /// Groups waiting rows by reason.
 pub(crate) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
     grouped(rows.iter().map(|row| Row {
@@ -105,7 +90,7 @@ pub(crate) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
         error: &row.reason,
         hint: "",
         message_id: None,
-        subject: Some(row.subject.as_str()).filter(|subject| !subject.is_empty()),
+        subject: Some(&row.subject),
         since: row.since,
     }))
 }
@@ -443,18 +428,12 @@ mod tests {
 
     #[test]
     fn what_guards_hold_is_one_cause_with_the_release_and_the_way_to_give_it_up() {
-        let held = |sku: &str| HeldRow {
-            store: "loja".into(),
-            entity: "stock".into(),
-            key: format!("{sku}/1"),
-            code: "many_to_zero".into(),
-            error: "iriam a zero".into(),
+        let held = |sku: &str| ErrorRow {
             hint: format!("espelho release --all; só este: espelho release stock {sku}/1"),
-            subject: sku.into(),
-            since: None,
             message_id: Some("push-too-many-to-zero".into()),
+            ..row("stock", &format!("{sku}/1"), "many_to_zero", "iriam a zero", Some(sku))
         };
-        let causes = of_held(&[held("CAN-01"), held("CAN-02"), held("CAN-03")]);
+        let causes = of_errors(&[held("CAN-01"), held("CAN-02"), held("CAN-03")]);
         assert_eq!(causes.len(), 1);
         let line = causes[0].line(Locale::default());
         assert_eq!(line, "3 × iriam a zero (many_to_zero): CAN-01, CAN-02, CAN-03");

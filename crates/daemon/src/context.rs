@@ -12,8 +12,8 @@ use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::T
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{InFlight, LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    BeingRead, Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext,
-    Trouble, count_left_overs, labels::Labels, plan::retention::Retention,
+    BeingRead, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
+    WorkSuspension, count_left_overs, labels::Labels, plan::retention::Retention,
 };
 use signal_hook::consts::SIGABRT;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
     pub admin_queue: Arc<AdminQueue>,
     memory_budget: Arc<MemoryBudget>,
     /// The operators' pauses, and whether the database takes writes.
-    pub brake: Brake,
+    pub suspension: WorkSuspension,
     /// The inputs under way, noted for the next process.
     pub in_flight: Arc<InFlight>,
     /// Watches which stores are free.
@@ -100,8 +100,8 @@ impl Shared {
         let installation = &configuration.installation;
         let store = upgrade::open(configuration, &place, &clock).await?;
         let store = store.with_privacy(installation.privacy).await?;
-        let brake = Brake::default();
-        pause_watch::read(&store, &brake).await?;
+        let suspension = WorkSuspension::default();
+        pause_watch::read(&store, &suspension).await?;
         let memory = Arc::default();
         let http = |allow_http| -> Result<Http, Problem> {
             Ok(Http::new(allow_http, TIMEOUT)?.with_memory(Arc::clone(&memory)))
@@ -125,7 +125,7 @@ impl Shared {
             elsewhere: Arc::default(),
             admin_queue,
             memory_budget: Arc::default(),
-            brake,
+            suspension,
             in_flight,
             lease_watcher,
             production: http(false)?,
@@ -189,7 +189,7 @@ impl Shared {
                 writing: Arc::default(),
                 new_products: Arc::default(),
                 memory_budget: Arc::clone(&self.memory_budget),
-                brake: self.brake.clone(),
+                suspension: self.suspension.clone(),
                 quarantine: Arc::new(quarantine),
                 being_read: BeingRead::default(),
             }),

@@ -4,7 +4,7 @@
 use espelho_model::{
     StoreKey,
     money::parse_decimal,
-    next_step::{PRICE_ZERO, UNKNOWN_STORE},
+    next_step::{PRICE_ZERO, RowAct, UNKNOWN_STORE},
     push::PushState,
     text,
     text::{Locale, Text},
@@ -90,14 +90,18 @@ pub(crate) async fn selected(
     Ok(rows)
 }
 
-/// Makes a decision about rows; returns how many of them were still as they had been seen.
-pub(crate) async fn decide(store: &Store, decision: Decision, rows: &[SeenRow]) -> Result<usize, Error> {
+/// Makes a decision about rows; returns how many of them were still as they had been seen, and the outcome on record.
+pub(crate) async fn decide(
+    store: &Store,
+    decision: Decision,
+    rows: &[SeenRow],
+) -> Result<(u64, String), Error> {
     let (state, lifts_guards) = decision.makes();
     let mut count = 0;
     for row in rows {
-        count += usize::from(store.releases().decide(row, state, lifts_guards).await?);
+        count += u64::from(store.releases().decide(row, state, lifts_guards).await?);
     }
-    Ok(count)
+    Ok((count, state.as_str().to_owned()))
 }
 
 /// Returns the rows of a decision as its record names them, one a line. What a command asks for may be about a person, and
@@ -168,6 +172,15 @@ impl Decision {
             Self::Release => (PushState::New, true),
             Self::Retry | Self::BringBack => (PushState::New, false),
             Self::Ignore => (PushState::Ignored, false),
+        }
+    }
+
+    /// Returns the act of the command line that it is.
+    pub(crate) fn row_act(self) -> RowAct {
+        match self {
+            Self::Release => RowAct::Release,
+            Self::Retry | Self::BringBack => RowAct::Retry,
+            Self::Ignore => RowAct::Ignore,
         }
     }
 

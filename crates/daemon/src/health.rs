@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::OnceLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
-use espelho_sync_engine::plan::{
-    alarms::{Owner, RefusedConfiguration},
-    unreported_changes::LostDeliveries,
+use espelho_sync_engine::{
+    live::WebhookNews,
+    plan::alarms::{Owner, RefusedConfiguration},
 };
 
 use crate::reload_state::ReloadState;
@@ -39,26 +39,9 @@ pub(crate) struct StoreHealth {
     /// Deliveries in a row without a signature by a known secret.
     pub unverified: u64,
     /// Whether webhooks arrive, as observed by the work on the store.
-    pub webhook: Option<WebhookHealth>,
+    pub webhook: Option<WebhookNews>,
     /// The webhook's registered address, if it is not the configured one.
     pub webhook_elsewhere: Option<String>,
-}
-
-/// Whether webhooks arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WebhookHealth {
-    /// When the last delivery came.
-    pub heard_at: Option<DateTime<Utc>>,
-    /// When the last test delivery came.
-    pub test_heard_at: Option<DateTime<Utc>>,
-    /// Changes since then that sweeps found and an event should have reported.
-    pub missed: u64,
-    /// Since when deliveries are proved to be missing.
-    pub silent_since: Option<DateTime<Utc>>,
-    /// True if the last start left open whether deliveries arrive, and no delivery has come since.
-    pub is_open: bool,
-    /// Evidence that some deliveries are lost while others arrive.
-    pub lost: Option<LostDeliveries>,
 }
 
 impl StoreHealth {

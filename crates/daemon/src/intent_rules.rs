@@ -237,23 +237,15 @@ fn folded(status: &str) -> String {
 
 /// Refuses an unknown label format.
 pub(crate) fn format(format: &str) -> Result<(), Refusal> {
-    one_of(format, &FORMATS, "unknown_format", |nearest, all| {
-        text!("intents-unknown-format", format = format, nearest = nearest, known = all)
-    })
-}
-
-fn one_of(
-    asked: &str,
-    known: &[&str],
-    code: &'static str,
-    words: impl Fn(&str, String) -> Text,
-) -> Result<(), Refusal> {
-    if known.contains(&asked) {
+    if FORMATS.contains(&format) {
         return Ok(());
     }
-    let likeness = |word: &&&str| (strsim::jaro_winkler(&asked.to_lowercase(), word) * 1e6) as u64;
-    let nearest = known.iter().max_by_key(likeness).copied().unwrap_or_default();
-    Err(Refusal::new(code, words(nearest, known.join(", "))))
+    let asked = format.to_lowercase();
+    let likeness = |known: &&str| (strsim::jaro_winkler(&asked, known) * 1e6) as u64;
+    let nearest = FORMATS.into_iter().max_by_key(likeness).unwrap_or_default();
+    let text =
+        text!("intents-unknown-format", format = format, nearest = nearest, known = FORMATS.join(", "));
+    Err(Refusal::new("unknown_format", text))
 }
 
 #[cfg(test)]

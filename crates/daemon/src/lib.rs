@@ -12,6 +12,7 @@
 #[macro_use]
 mod output;
 
+mod actions;
 mod acts;
 mod alarms;
 mod causes;
@@ -47,6 +48,7 @@ mod page;
 mod panics;
 mod passwords;
 mod pause_watch;
+mod pauses;
 mod place;
 mod ports;
 mod progress;

@@ -76,6 +76,7 @@ pub(crate) struct Outside {
 }
 
 /// The reason why the service ends.
+#[derive(Debug, PartialEq)]
 enum End {
     Asked,
     /// A task that must not end has ended.
@@ -85,6 +86,18 @@ enum End {
     Disk,
     /// The database's file was deleted or replaced: what is written is lost with this process.
     Files(FileTrouble),
+}
+
+impl End {
+    /// Returns the reason that counts: a panic before all others, then a stop that was asked for. A task that either of them
+    /// ended may have been seen to end first.
+    fn settled(self, panicked: Option<&String>, is_asked: bool) -> Self {
+        match panicked {
+            Some(said) => Self::Panicked(said.clone()),
+            None if is_asked => Self::Asked,
+            None => self,
+        }
+    }
 }
 
 impl Service {
@@ -131,32 +144,7 @@ impl Service {
         if let Some(front) = webhooks {
             self.receive(front);
         }
-        tokio::spawn(lease_watcher::hear_of_deliveries(
-            self.shared.store.clone(),
-            Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.wakers),
-            self.shared.stop.clone(),
-        ));
-        tokio::spawn(lease_watcher::watch_intents(
-            self.shared.store.clone(),
-            Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.wakers),
-            self.shared.stop.clone(),
-        ));
-        tokio::spawn(pause_watch::follow(
-            self.shared.store.clone(),
-            Arc::clone(&self.shared.clock),
-            self.shared.brake.clone(),
-            Arc::clone(&self.stores.wakers),
-            self.shared.stop.clone(),
-        ));
-        tokio::spawn(unknown_stores::answer(
-            self.shared.store.clone(),
-            Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.wakers),
-            locale,
-            self.shared.stop.clone(),
-        ));
+        self.watch_database(locale);
         let watch = &self.shared.watch;
         let tell = [
             tokio::spawn(watchdog::feed(Arc::clone(watch))),
@@ -191,12 +179,7 @@ impl Service {
             }
             schedule = self.reload(outside.reloads.as_ref(), schedule).await;
         };
-        // A task that was stopped at the same moment may have been seen to end first.
-        let end = match outside.panics.said() {
-            Some(said) => End::Panicked(said.clone()),
-            None if self.shared.stop.is_cancelled() => End::Asked,
-            None => end,
-        };
+        let end = end.settled(outside.panics.said(), self.shared.stop.is_cancelled());
         self.shared.stop.cancel();
         let say_goodbye = |locale| {
             tell.iter().for_each(JoinHandle::abort);
@@ -223,6 +206,20 @@ impl Service {
         }
         self.close().await;
         ended
+    }
+
+    /// Starts to watch what other processes write to the database: deliveries, intents and pauses.
+    fn watch_database(&self, locale: Locale) {
+        let Shared { store, clock, stop, suspension, .. } = &self.shared;
+        let own = || (store.clone(), Arc::clone(clock), Arc::clone(&self.stores.wakers), stop.clone());
+        let (store, clock, wakers, stop) = own();
+        tokio::spawn(lease_watcher::hear_of_deliveries(store, clock, wakers, stop));
+        let (store, clock, wakers, stop) = own();
+        tokio::spawn(lease_watcher::watch_intents(store, clock, wakers, stop));
+        let (store, clock, wakers, stop) = own();
+        tokio::spawn(pause_watch::follow(store, clock, suspension.clone(), wakers, stop));
+        let (store, clock, wakers, stop) = own();
+        tokio::spawn(unknown_stores::answer(store, clock, wakers, locale, stop));
     }
 
     async fn live(&self) -> Live {
@@ -300,7 +297,7 @@ impl Service {
             machine: self.shared.store.leases().is_shared().then(host_name),
             locale,
             board,
-            brake: self.shared.brake.clone(),
+            suspension: self.shared.suspension.clone(),
             stop: self.shared.stop.clone(),
         }
     }

@@ -17,10 +17,7 @@ use espelho_sync_engine::{
     plan::schedule::Sweep,
 };
 
-use crate::{
-    health::{Health, WebhookHealth},
-    metric::list,
-};
+use crate::{health::Health, metric::list};
 
 /// Upper bounds of the buckets of [`list::MIRROR_LAG`]. It has no store label: three thousand stores would make thirty thousand lines of
 /// it.
@@ -108,11 +105,7 @@ impl Observer for Measure {
     }
 
     fn webhook(&self, news: WebhookNews) {
-        let WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost } = news;
-        self.health.change(&self.store, |health| {
-            health.webhook =
-                Some(WebhookHealth { heard_at, test_heard_at, missed, silent_since, is_open, lost });
-        });
+        self.health.change(&self.store, |health| health.webhook = Some(news));
     }
 
     fn mirrored(&self, lag: Duration) {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use espelho_model::{Clock, pause::Pause};
 use espelho_store::{Error, Store};
-use espelho_sync_engine::Brake;
+use espelho_sync_engine::WorkSuspension;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::webhook::WakerRegistry;
@@ -13,9 +13,9 @@ use crate::http::webhook::WakerRegistry;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reads the pauses once.
-pub(crate) async fn read(store: &Store, brake: &Brake) -> Result<Vec<Pause>, Error> {
+pub(crate) async fn read(store: &Store, suspension: &WorkSuspension) -> Result<Vec<Pause>, Error> {
     let pauses = store.pauses().recent().await?;
-    brake.set_pauses(pauses.clone());
+    suspension.set_pauses(pauses.clone());
     Ok(pauses)
 }
 
@@ -23,14 +23,14 @@ pub(crate) async fn read(store: &Store, brake: &Brake) -> Result<Vec<Pause>, Err
 pub(crate) async fn follow(
     store: Store,
     clock: Arc<dyn Clock>,
-    brake: Brake,
+    suspension: WorkSuspension,
     wakers: Arc<WakerRegistry>,
     stop: CancellationToken,
 ) {
     let following = async {
         let mut standing: Vec<Pause> = Vec::new();
         loop {
-            match read(&store, &brake).await {
+            match read(&store, &suspension).await {
                 Ok(pauses) => {
                     let now = clock.now();
                     let lasting: Vec<Pause> = pauses.into_iter().filter(|pause| pause.lasts(now)).collect();

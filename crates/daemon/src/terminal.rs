@@ -23,6 +23,15 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
+/// Escapes the first letters of a row's text, and says with an ellipsis that there are more.
+pub(crate) fn shown_start(text: &str, letters: usize) -> String {
+    let mut start: String = text.chars().take(letters).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    shown(&start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +42,6 @@ mod tests {
         assert_eq!(shown(&"x".repeat(LONGEST)).len(), LONGEST);
         let cut = shown(&"é".repeat(10 << 20));
         assert!(cut.len() < 3 * LONGEST && cut.ends_with("é… (20971520 bytes)"), "{}", cut.len());
+        assert_eq!(["aé\n", "aé\nb"].map(|text| shown_start(text, 3)), ["aé\\n", "aé\\n…"]);
     }
 }

@@ -57,7 +57,7 @@ pub use intents::{
     kind::IntentKind,
     open_pages::{MOST_DATA, OpenCommand, PAGE_ROWS, SHORT_DATA},
     prices::{PriceIntent, TierIntent},
-    release::{HeldRow, IntentRow, SeenRow},
+    release::{IntentRow, SeenRow},
     stock::{SentLevel, StockIntent},
     unknown_stores::RowWords,
     unreadable::UnreadableWalk,

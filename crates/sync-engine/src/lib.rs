@@ -10,7 +10,6 @@
 mod attempt;
 mod audit;
 mod being_read;
-mod brake;
 mod client_storage;
 mod error;
 mod examine;
@@ -30,10 +29,10 @@ mod reconcile;
 mod report;
 pub mod retention;
 mod store_context;
+mod suspension;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
 pub use being_read::BeingRead;
-pub use brake::Brake;
 pub use client_storage::ClientStorage;
 pub use error::Error;
 pub use examine::{Ability, Examination, NOT_RECEIVED, Question, Refusal, RoundTrip, TokenProof, examine};
@@ -44,3 +43,4 @@ pub use quarantine::{Input, Quarantine, SERVICE, count_left_overs, panicked_prob
 pub use reconcile::{Options, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
 pub use store_context::StoreContext;
+pub use suspension::WorkSuspension;

@@ -43,7 +43,7 @@ pub struct Options {
 
 /// Reconciles one store and records the run.
 pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport {
-    if context.brake.is_paused(&context.key, Activity::Pull, &*context.clock) {
+    if context.suspension.is_paused(&context.key, Activity::Pull, &*context.clock) {
         let paused = Problem::of(Trouble::Guard, PAUSED, text!("run-paused", store = context.key.as_str()));
         return StoreReport::not_begun(context.key.clone(), paused);
     }

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    BeingRead, Brake, Progress, Quarantine,
+    BeingRead, Progress, Quarantine, WorkSuspension,
     labels::Labels,
     memory_budget::MemoryBudget,
     plan::gone::GoneGuard,
@@ -50,7 +50,7 @@ pub struct StoreContext {
     /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
     /// The operators' pauses, and whether the database takes writes. The stores of the process share it.
-    pub brake: Brake,
+    pub suspension: WorkSuspension,
     /// Its inputs whose work ended in a panic, or with the process.
     pub quarantine: Arc<Quarantine>,
     /// The rows that a pass is reading.
@@ -69,14 +69,14 @@ impl StoreContext {
 impl StoreContext {
     /// Tells whether an activity must not begin now.
     pub(crate) fn holds(&self, activity: Activity) -> bool {
-        self.brake.holds(&self.key, activity, &*self.clock)
+        self.suspension.holds(&self.key, activity, &*self.clock)
     }
 
     /// Resolves once nothing holds an activity, or the work stops.
     pub(crate) async fn released(&self, activity: Activity) {
         let _waiting = espelho_model::watch::idle();
         tokio::select! {
-            () = self.brake.released(&self.key, activity, &*self.clock) => (),
+            () = self.suspension.released(&self.key, activity, &*self.clock) => (),
             () = self.stop.cancelled() => (),
         }
     }

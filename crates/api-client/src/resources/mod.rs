@@ -47,11 +47,11 @@ impl Requests<'_> {
     /// Sends a prebuilt request and returns the payload of its answer unread.
     ///
     /// # Errors
-    /// As every call; see [`Error`]. A tier without price or discount is not sent: the marketplace would set its
-    /// price to zero (API document, price rule 5).
+    /// As every call; see [`Error`]. A tier without a price, or above the base a discount, is not sent: the marketplace
+    /// would set its price to zero (API document, price rule 5).
     pub async fn perform(self, request: &ApiRequest) -> Result<RawJson, Error> {
         match request.zeroes_a_price() {
-            true => Err(Error::Setup(format!("{} bears neither price nor discount", request.describe()))),
+            true => Err(Error::Setup(format!("{} would set a price to zero", request.describe()))),
             false => self.fetch_raw(request).await,
         }
     }

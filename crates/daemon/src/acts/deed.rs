@@ -47,11 +47,7 @@ impl Deed {
 
     /// The command that does the same.
     pub(super) fn row_act(self) -> RowAct {
-        match self {
-            Self::Retry | Self::BringBack => RowAct::Retry,
-            Self::Release => RowAct::Release,
-            Self::Ignore | Self::Happened => RowAct::Ignore,
-        }
+        self.decision().row_act()
     }
 
     /// Tells whether a row in this state is one to do this to.
@@ -68,6 +64,17 @@ impl Deed {
     /// Returns the deed for a row in this state that a rule of [`espelho_model::next_step::acts`] names.
     pub(crate) fn of(act: RowAct, state: PushState) -> Option<Self> {
         Self::ALL.into_iter().find(|deed| deed.row_act() == act && deed.fits(state))
+    }
+
+    /// Returns the deed that a decision is on record as: by the state of its row, if it is about a single one.
+    pub(crate) fn on_record(decision: Decision, state: Option<PushState>) -> Self {
+        let of_state = state.and_then(|state| Self::of(decision.row_act(), state));
+        of_state.unwrap_or(match decision {
+            Decision::Release => Self::Release,
+            Decision::Retry => Self::Retry,
+            Decision::BringBack => Self::BringBack,
+            Decision::Ignore => Self::Ignore,
+        })
     }
 
     /// Returns the name of the act.
@@ -139,6 +146,25 @@ mod tests {
             (PushState::New, RowAct::Retry, None),
         ] {
             assert_eq!(Deed::of(act, state), expected, "{state} {act:?}");
+        }
+    }
+
+    #[test]
+    fn a_decision_is_on_record_as_what_it_was_for_its_row() {
+        use PushState::{Doubtful, Failed, Held, Ignored, New, Waiting};
+        for (decision, state, expected) in [
+            (Decision::Release, Some(Held), Deed::Release),
+            (Decision::Release, Some(Failed), Deed::Release),
+            (Decision::Retry, Some(Failed), Deed::Retry),
+            (Decision::Retry, Some(Waiting), Deed::Retry),
+            (Decision::Retry, Some(Ignored), Deed::BringBack),
+            (Decision::BringBack, Some(Ignored), Deed::BringBack),
+            (Decision::BringBack, None, Deed::BringBack),
+            (Decision::Ignore, Some(New), Deed::Ignore),
+            (Decision::Ignore, Some(Doubtful), Deed::Happened),
+            (Decision::Ignore, None, Deed::Ignore),
+        ] {
+            assert_eq!(Deed::on_record(decision, state), expected, "{decision:?} {state:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::StoreKey;
 use espelho_store::{EndedRun, SweepRecord};
-use espelho_sync_engine::plan::alarms::{Observations, Severity, StoreSeen, Verdict};
+use espelho_sync_engine::plan::alarms::{Observations, Severity, StoreObservation, Verdict};
 use parking_lot::Mutex;
 
 /// The minutes that are kept.
@@ -121,7 +121,7 @@ fn minute_of(at: DateTime<Utc>) -> i64 {
     at.timestamp().div_euclid(60)
 }
 
-fn beat_of(store: &StoreSeen, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
+fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
     let own =
         verdict.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|named| *named == store.key));
     match own.map(|alarm| alarm.severity).max() {
@@ -135,7 +135,7 @@ fn beat_of(store: &StoreSeen, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
 #[cfg(test)]
 mod tests {
     use espelho_model::text;
-    use espelho_sync_engine::plan::alarms::{Alarm, Code, Owner, ServiceSeen, State};
+    use espelho_sync_engine::plan::alarms::{Alarm, Code, Owner, ServiceObservation, State};
 
     use super::*;
 
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn seen(second: i64, answered: Option<i64>) -> Observations {
-        let store = StoreSeen {
+        let store = StoreObservation {
             key: key(),
             base_url: String::new(),
             owner: Owner::Here(at(0)),
@@ -175,7 +175,7 @@ mod tests {
         Observations {
             schema_defects: [].into(),
             at: at(second),
-            service: ServiceSeen::Running,
+            service: ServiceObservation::Running,
             written_at: None,
             database: None,
             free_bytes: None,

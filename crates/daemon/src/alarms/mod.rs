@@ -16,7 +16,7 @@ use espelho_model::{
 };
 use espelho_store::{AlarmRow, PeerAlarm, ServiceInstance, Store};
 use espelho_sync_engine::{
-    Brake,
+    WorkSuspension,
     plan::alarms::{Code, DatabaseTrouble, Observations, Severity, State, Verdict, decide},
 };
 use tokio_util::sync::CancellationToken;
@@ -109,7 +109,7 @@ pub(crate) struct Keeper {
     pub(crate) locale: Locale,
     pub(crate) board: Arc<Board>,
     /// Holds the work on all stores while the database takes no writes.
-    pub(crate) brake: Brake,
+    pub(crate) suspension: WorkSuspension,
     pub(crate) stop: CancellationToken,
 }
 
@@ -159,7 +159,7 @@ impl Keeper {
     /// Asks nothing of the marketplace while its answers could not be kept.
     fn hold_work(&self, trouble: Option<&DatabaseTrouble>) {
         let refuses = trouble.is_some_and(|trouble| trouble.kind.refuses_writes());
-        if !self.brake.set_refuses_writes(refuses) {
+        if !self.suspension.set_refuses_writes(refuses) {
             return;
         }
         match trouble.filter(|_| refuses) {

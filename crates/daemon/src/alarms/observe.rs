@@ -18,9 +18,9 @@ use espelho_store::{
 };
 use espelho_sync_engine::plan::{
     alarms::{
-        BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
-        Deadlines, Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen,
-        WebhookSeen, WebhookSilence,
+        ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
+        Observations, Owner, RowState, Rows, ServiceObservation, StoreObservation, SweepObservation,
+        UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
@@ -183,10 +183,10 @@ impl Facts {
             seen.unreadable = live.store_metrics.unreadable(&shown.key).into_iter().map(unreadable).collect();
             seen
         });
-        let stores: Vec<StoreSeen> = stores.collect();
+        let stores: Vec<StoreObservation> = stores.collect();
         Observations {
             at,
-            service: ServiceSeen::Running,
+            service: ServiceObservation::Running,
             written_at: past(database.written_at, at),
             database: database.trouble,
             schema_defects: Arc::clone(&self.read.schema),
@@ -199,7 +199,7 @@ impl Facts {
     }
 
     /// Returns a store as the database knows it.
-    fn of_store(&self, shown: &ShownStore, at: DateTime<Utc>) -> StoreSeen {
+    fn of_store(&self, shown: &ShownStore, at: DateTime<Utc>) -> StoreObservation {
         let name = shown.key.as_str();
         let proof = self.read.progress.proofs.get(name);
         let swept = self.read.progress.swept.get(name);
@@ -209,7 +209,7 @@ impl Facts {
         let due = self.read.deadlines.iter().filter(|due| due.store == name);
         let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
         let shared = self.read.shared.get(name);
-        StoreSeen {
+        StoreObservation {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
             owner: match self.read.progress.held.as_ref().is_some_and(|held| held.contains(name)) {
@@ -223,7 +223,7 @@ impl Facts {
             credential: None,
             missing_scopes: Vec::new(),
             ahead_seconds: None,
-            webhook: shown.webhook_address.is_some().then(WebhookSeen::default),
+            webhook: shown.webhook_address.is_some().then(WebhookObservation::default),
             token_expires_at: proof.and_then(|proof| proof.token_expires_at),
             rows: rows.filter_map(rows_of).chain(shared.map(sharing_rows)).collect(),
             inbox: proof.and_then(|proof| proof.backlog).filter(|_| shown.webhook_address.is_some()),
@@ -281,7 +281,7 @@ pub(crate) async fn offline(
     let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
     Ok(Observations {
         at,
-        service: ServiceSeen::Silent(store.alarms().last_beat().await?),
+        service: ServiceObservation::Silent(store.alarms().last_beat().await?),
         written_at: None,
         database: None,
         schema_defects: Arc::clone(&facts.read.schema),
@@ -419,9 +419,9 @@ fn sharing_rows(shared: &SharedSkus) -> Rows {
     }
 }
 
-fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<SweepSeen> {
+fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<SweepObservation> {
     let records = swept.map(|swept| swept.sweeps.as_slice()).unwrap_or_default();
-    let seen = |(kind, every): (&'static str, Duration)| SweepSeen {
+    let seen = |(kind, every): (&'static str, Duration)| SweepObservation {
         kind: kind.to_owned(),
         every_seconds: i64::try_from(every.as_secs()).unwrap_or(i64::MAX),
         succeeded_at: records
@@ -433,11 +433,11 @@ fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) 
 }
 
 /// Returns the counts that a mirror has not reached; a count of the future is from before the clock was set back.
-fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<BehindSeen> {
+fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<UnreachedCount> {
     let counts = swept.map(|swept| swept.counts.as_slice()).unwrap_or_default();
     let seen = |count: &RemoteCount| {
         let since = past(count.behind_since, at)?;
-        Some(BehindSeen { kind: count.kind.clone(), remote: count.remote, local: count.local, since })
+        Some(UnreachedCount { kind: count.kind.clone(), remote: count.remote, local: count.local, since })
     };
     counts.iter().filter_map(seen).collect()
 }
@@ -453,7 +453,7 @@ fn deadlines_of(due: &DueDeadlines) -> Deadlines {
 
 /// Adds the state that the store's task reports.
 fn add_health(
-    seen: &mut StoreSeen,
+    seen: &mut StoreObservation,
     shown: &ShownStore,
     health: &StoreHealth,
     read: &Read,
@@ -475,7 +475,7 @@ fn add_health(
         }
         (None, None) => None,
     };
-    seen.webhook = Some(WebhookSeen {
+    seen.webhook = Some(WebhookObservation {
         heard_at: heard.max(kept.as_ref().and_then(|watch| watch.heard_at)),
         silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
         lost: health.webhook.and_then(|webhook| webhook.lost),
@@ -485,9 +485,9 @@ fn add_health(
     });
 }
 
-fn unreadable(of: UnreadableField) -> UnreadableSeen {
+fn unreadable(of: UnreadableField) -> UnreadableValues {
     let (path, method) = of.route;
-    UnreadableSeen {
+    UnreadableValues {
         field: of.field.to_owned(),
         route: format!("{method} {path}"),
         values: of.values,
@@ -497,7 +497,7 @@ fn unreadable(of: UnreadableField) -> UnreadableSeen {
 
 /// Adds what the store's client has observed of the marketplace.
 fn add_contact(
-    seen: &mut StoreSeen,
+    seen: &mut StoreObservation,
     shown: &ShownStore,
     contact: &Contact,
     ahead: Option<i64>,

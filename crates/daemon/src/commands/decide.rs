@@ -8,9 +8,9 @@ use espelho_model::{
     text,
     text::{Locale, Text, words as catalogue},
 };
-use espelho_store::{Error, Happened, IntentKind, NewAction, SeenRow};
+use espelho_store::{Error, ErrorRow, Happened, IntentKind, NewAction, SeenRow};
 use espelho_sync_engine::{Problem, Trouble};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     actor, prompt,
@@ -18,6 +18,7 @@ use super::{
     say,
 };
 use crate::{
+    actions,
     acts::Deed,
     causes::{self, Cause},
     cli::{Cli, DecideArgs, IntentArg},
@@ -45,15 +46,20 @@ pub(super) async fn held(cli: &Cli) -> u8 {
     reading.store.close().await;
     match rows {
         Ok(rows) if cli.json => {
-            println!("{}", json!({ "held": rows }));
+            println!("{}", json!({ "held": rows.iter().map(as_json).collect::<Vec<_>>() }));
         }
         Ok(rows) if rows.is_empty() => println!("{}", text!("intents-nothing-held").message(cli.locale)),
         Ok(rows) => {
-            causes::of_held(&rows).iter().for_each(|cause| print!("{}", held_lines(cause, cli.locale)));
+            causes::of_errors(&rows).iter().for_each(|cause| print!("{}", held_lines(cause, cli.locale)));
         }
         Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
+}
+
+fn as_json(row: &ErrorRow) -> Value {
+    let ErrorRow { store, entity, key, code, error, hint, .. } = row;
+    json!({ "store": store, "entity": entity, "key": key, "code": code, "error": error, "hint": hint })
 }
 
 /// Returns what a guard holds for one cause, with what to do about it.
@@ -116,11 +122,7 @@ fn way_back(arguments: &DecideArgs) -> String {
 
 /// Returns the command line of a decision about the rows that the arguments name.
 fn line(decision: Decision, arguments: &DecideArgs, state: Option<PushState>, store: Option<&str>) -> String {
-    let act = match decision {
-        Decision::Release => RowAct::Release,
-        Decision::Retry | Decision::BringBack => RowAct::Retry,
-        Decision::Ignore => RowAct::Ignore,
-    };
+    let act = decision.row_act();
     let DecideArgs { key, code, .. } = arguments;
     let intent = arguments.entity.and_then(IntentArg::intent).map(IntentKind::as_str);
     if let (Some(entity), Some(key)) = (intent, key) {
@@ -202,39 +204,26 @@ async fn on_record(
         (Some(_), [row]) => Some(row.store.as_str()),
         _ => arguments.store.as_deref(),
     };
+    let state_of_one = match rows {
+        [row] => Some(row.state),
+        _ => None,
+    };
     let action = NewAction {
         actor: actor(),
-        act: deed(decision, rows).word().to_owned(),
+        act: Deed::on_record(decision, state_of_one).word().to_owned(),
         store: store.unwrap_or_default().to_owned(),
         command: line(decision, arguments, state, store),
         before: decisions::recorded(&reading.store, rows).await?,
     };
-    let id = reading.store.actions().begin(&action).await?;
-    let count = decisions::decide(&reading.store, decision, rows).await?;
-    reading.store.actions().end(id, decision.makes().0.as_str(), count as u64).await?;
-    Ok(count)
-}
-
-/// Returns the deed that a decision is on record as: by the state of the row, where it is one.
-fn deed(decision: Decision, rows: &[SeenRow]) -> Deed {
-    let state = match rows {
-        [row] => Some(row.state),
-        _ => None,
-    };
-    match (decision, state) {
-        (Decision::Release, _) => Deed::Release,
-        (Decision::BringBack, _) | (Decision::Retry, Some(PushState::Ignored)) => Deed::BringBack,
-        (Decision::Retry, _) => Deed::Retry,
-        (Decision::Ignore, Some(PushState::Doubtful)) => Deed::Happened,
-        (Decision::Ignore, _) => Deed::Ignore,
-    }
+    let deciding = decisions::decide(&reading.store, decision, rows);
+    let (_, count) = actions::on_record(&reading.store, &action, deciding).await?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 /// Returns why an ignored row is not released: somebody has said no to it. By whom and when, where that is on record.
 async fn refused_release(reading: &Reading, store: &StoreKey, row: &SeenRow) -> Result<Text, Error> {
     let (entity, key) = (row.intent.as_str(), row.key.as_str());
-    let name = format!("{store} {entity} {key}");
-    let decided = reading.store.history().decisions_on(store, &[name]).await?;
+    let decided = reading.store.history().decisions_on(store, &[row.name()]).await?;
     let given_up = decided.into_iter().rev().find_map(|event| match event.what {
         Happened::Decided { act, actor, .. }
             if matches!(Deed::parse(&act), Some(Deed::Ignore | Deed::Happened)) =>
@@ -358,23 +347,6 @@ mod tests {
             state,
             code: "x".into(),
             updated_at: None,
-        }
-    }
-
-    #[test]
-    fn a_decision_is_on_record_as_what_it_was_for_its_row() {
-        use PushState::{Doubtful, Failed, Held, Ignored, New};
-        for (decision, states, expected) in [
-            (Decision::Release, &[Held][..], Deed::Release),
-            (Decision::Retry, &[Failed], Deed::Retry),
-            (Decision::Retry, &[Ignored], Deed::BringBack),
-            (Decision::BringBack, &[Ignored, Ignored], Deed::BringBack),
-            (Decision::Ignore, &[New], Deed::Ignore),
-            (Decision::Ignore, &[Doubtful], Deed::Happened),
-            (Decision::Ignore, &[Failed, Failed], Deed::Ignore),
-        ] {
-            let rows: Vec<SeenRow> = states.iter().map(|state| seen(*state)).collect();
-            assert_eq!(deed(decision, &rows), expected, "{decision:?} {states:?}");
         }
     }
 

@@ -1,13 +1,11 @@
-//! `espelho pause` and `resume`: the operator's hand on the brake.
+//! `espelho pause` and `resume`: what an operator suspends.
 
 use chrono::TimeDelta;
 use espelho_model::{
     StoreKey,
-    next_step::quoted,
     pause::{Pause, PauseScope},
-    program, text,
+    text,
     text::{Arg, Text},
-    time::fixed_width,
 };
 use espelho_store::NewAction;
 use espelho_sync_engine::Problem;
@@ -19,8 +17,10 @@ use super::{
     say,
 };
 use crate::{
+    actions::on_record,
     cli::{Cli, PauseArg, PauseArgs, ResumeArgs},
     exit,
+    pauses::{self, NewPause},
 };
 
 pub(super) async fn pause(cli: &Cli, arguments: &PauseArgs) -> u8 {
@@ -72,31 +72,30 @@ pub(super) async fn resume(cli: &Cli, arguments: &ResumeArgs) -> u8 {
 }
 
 async fn begin(reading: &Reading, arguments: &PauseArgs) -> Result<Vec<Pause>, Problem> {
-    let since = reading.clock.now();
-    let until = since + TimeDelta::from_std(arguments.span).unwrap_or(TimeDelta::MAX);
-    let (scope, by) = (arguments.only.map_or(PauseScope::All, PauseArg::scope), operator());
-    let pause = |store: StoreKey| Pause { store, scope, since, until, paused_by: by.clone() };
-    let pauses: Vec<Pause> = meant(reading, &arguments.store)?.into_iter().map(pause).collect();
-    let span = format!(" --for {}s", arguments.span.as_secs());
-    let lines = pauses.iter().map(|pause| pause.store.to_string());
-    let action = new_action("pause", arguments.only, &span, &arguments.store, lines);
-    let id = reading.store.actions().begin(&action).await?;
-    reading.store.pauses().begin(&pauses).await?;
-    let after = format!("paused until {}", fixed_width(until));
-    reading.store.actions().end(id, &after, pauses.len() as u64).await?;
-    Ok(pauses)
+    let (stores, by) = (meant(reading, &arguments.store)?, operator());
+    let pause = NewPause {
+        stores: &stores,
+        scope: arguments.only.map_or(PauseScope::All, PauseArg::scope),
+        since: reading.clock.now(),
+        span: TimeDelta::from_std(arguments.span).unwrap_or(TimeDelta::MAX),
+        by: &by,
+    };
+    let span = format!("{}s", arguments.span.as_secs());
+    let lines = stores.iter().map(StoreKey::to_string);
+    let action = new_action("pause", arguments.only, Some(&span), &arguments.store, lines);
+    on_record(&reading.store, &action, pause.begin(&reading.store)).await?;
+    Ok(pause.pauses())
 }
 
 /// Returns the record of a pause, or of its end: `lines` name what it is about.
 fn new_action(
     act: &str,
     only: Option<PauseArg>,
-    span: &str,
+    span: Option<&str>,
     stores: &[String],
     lines: impl Iterator<Item = String>,
 ) -> NewAction {
-    let only = only.map(|only| format!(" --only {}", only.scope().as_str())).unwrap_or_default();
-    let of_stores: String = stores.iter().map(|store| format!(" --store {}", quoted(store))).collect();
+    let only = only.map(|only| only.scope().as_str());
     let store = match stores {
         [store] => store.clone(),
         _ => String::new(),
@@ -105,7 +104,7 @@ fn new_action(
         actor: actor(),
         act: act.to_owned(),
         store,
-        command: format!("{} {act}{only}{span}{of_stores}", program::call()),
+        command: pauses::command_line(act, only, span, stores.iter().map(String::as_str)),
         before: lines.collect::<Vec<_>>().join("\n"),
     }
 }
@@ -113,18 +112,13 @@ fn new_action(
 async fn end(reading: &Reading, arguments: &ResumeArgs) -> Result<(u64, Vec<Pause>), Problem> {
     let stores = meant(reading, &arguments.store)?;
     let scopes = arguments.only.map_or(PauseScope::ALL.to_vec(), |only| vec![only.scope()]);
-    let now = reading.clock.now();
-    let recent = reading.store.pauses().recent().await?;
-    let ends =
-        |pause: &&Pause| pause.lasts(now) && stores.contains(&pause.store) && scopes.contains(&pause.scope);
-    let lines = recent.iter().filter(ends).map(|pause| format!("{} {}", pause.store, pause.scope.as_str()));
-    let action = new_action("resume", arguments.only, "", &arguments.store, lines);
-    let id = reading.store.actions().begin(&action).await?;
-    let ended = reading.store.pauses().end(&stores, &scopes).await?;
-    reading.store.actions().end(id, "resumed", ended).await?;
-    let left = reading.store.pauses().recent().await?;
-    let now = reading.clock.now();
-    Ok((ended, left.into_iter().filter(|pause| pause.lasts(now) && stores.contains(&pause.store)).collect()))
+    let (store, clock) = (&reading.store, &reading.clock);
+    let ending = pauses::lasting(store, &stores, &scopes, clock.now()).await?;
+    let lines = ending.iter().map(pauses::name);
+    let action = new_action("resume", arguments.only, None, &arguments.store, lines);
+    let (_, ended) = on_record(store, &action, pauses::end(store, &stores, &scopes)).await?;
+    let left = pauses::lasting(store, &stores, PauseScope::ALL, clock.now()).await?;
+    Ok((ended, left))
 }
 
 /// Returns the named stores, or all if none is named.
@@ -177,8 +171,8 @@ mod tests {
             ("espelho resume", "resume", ""),
         ] {
             let (only, span, stores) = match Cli::try_parse_from(typed.split(' ')).unwrap().command {
-                Some(Command::Pause(pause)) => (pause.only, " --for 90s", pause.store),
-                Some(Command::Resume(resume)) => (resume.only, "", resume.store),
+                Some(Command::Pause(pause)) => (pause.only, Some("90s"), pause.store),
+                Some(Command::Resume(resume)) => (resume.only, None, resume.store),
                 other => panic!("{other:?}"),
             };
             let action = new_action(act, only, span, &stores, std::iter::once("loja-1 push".to_owned()));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use espelho_model::time::fixed_width;
+use espelho_model::{push::PushState, time::fixed_width};
 use espelho_store::{Effect, Event, Happened};
 
 use super::Knowledge;
@@ -54,6 +54,7 @@ fn told(what: &Happened) -> String {
             format!("command {key} {}", intent.split_whitespace().next().unwrap_or("?"))
         }
         Happened::Answered { intent, key, state, code, .. } => {
+            let state = state.map_or("?", PushState::as_str);
             format!("answer {} {key} {state} {code}", intent.as_str())
         }
         Happened::Was { intent, key, state, code } => {
@@ -118,7 +119,7 @@ mod tests {
             Happened::Answered {
                 intent: IntentKind::Command,
                 key: "8".into(),
-                state: "failed".into(),
+                state: Some(PushState::Failed),
                 code: "http_422".into(),
                 error: secret(),
                 hint: secret(),

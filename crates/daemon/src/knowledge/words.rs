@@ -12,7 +12,7 @@ use espelho_model::{
 use espelho_store::{Effect, ErrorRow, Event, Happened, IntentKind};
 use serde_json::{Value, json};
 
-use crate::terminal::shown;
+use crate::terminal::{shown, shown_start};
 
 /// The number of letters shown of a request.
 const LONGEST: usize = 120;
@@ -88,7 +88,7 @@ fn of_test(
         return None;
     };
     let (_, asked_at) = tests.iter().find(|(known, _)| known == key)?;
-    if state != PushState::Done.as_str() || !error.is_empty() {
+    if *state != Some(PushState::Done) || !error.is_empty() {
         return None;
     }
     let row =
@@ -123,9 +123,11 @@ fn of_event(Event { at, what }: Event) -> Told {
             let what = Text::new("explain-entity").with("entity", entity).with("key", shown(&key));
             plain("mirrored", 3, text!("explain-mirrored", what = what, op = op))
         }
-        Happened::Commanded { key, intent } => {
-            plain("commanded", 4, text!("explain-commanded", key = shown(&key), wish = cut(&intent)))
-        }
+        Happened::Commanded { key, intent } => plain(
+            "commanded",
+            4,
+            text!("explain-commanded", key = shown(&key), wish = shown_start(&intent, LONGEST)),
+        ),
         Happened::Was { intent, key, state, code } => {
             let row = row_name(intent, &key);
             let state = text!("explain-state", state = state.as_str());
@@ -137,7 +139,7 @@ fn of_event(Event { at, what }: Event) -> Told {
         }
         Happened::Answered { intent, key, state, code, error, hint } => {
             let row = row_name(intent, &key);
-            let state_words = text!("explain-state", state = state.as_str());
+            let state_words = text!("explain-state", state = state.map_or("?", PushState::as_str));
             let text = match error.is_empty() {
                 true => text!("explain-answered", row = row, state = state_words),
                 false => {
@@ -148,7 +150,7 @@ fn of_event(Event { at, what }: Event) -> Told {
             let hint = Some(hint).filter(|hint| !hint.is_empty());
             // Nothing is to be done about a row that somebody has given up; its hint brings it back.
             let (text, hint) = match hint {
-                Some(back) if state == PushState::Ignored.as_str() => {
+                Some(back) if state == Some(PushState::Ignored) => {
                     (text!("explain-way-back", what = text, back = shown(&back)), None)
                 }
                 hint => (text, hint),
@@ -199,9 +201,7 @@ fn row_name(intent: IntentKind, key: &str) -> Text {
 /// Replaces the next step of a row that somebody has ignored: that of its cause may let pass what was refused.
 pub(super) fn with_way_back(event: Event, store: &StoreKey) -> Event {
     let what = match event.what {
-        Happened::Answered { intent, key, state, code, error, .. }
-            if state == PushState::Ignored.as_str() =>
-        {
+        Happened::Answered { intent, key, state, code, error, .. } if state == Some(PushState::Ignored) => {
             let hint = way_back(intent, &key, store);
             Happened::Answered { intent, key, state, code, error, hint }
         }
@@ -231,7 +231,7 @@ fn moved(from: Option<String>, to: Option<String>, description: Option<String>) 
 
 /// Describes a call, and what proves it.
 fn called(effect: &Effect) -> Text {
-    let request = cut(effect.request.lines().next().unwrap_or_default());
+    let request = shown_start(effect.request.lines().next().unwrap_or_default(), LONGEST);
     let state = text!("explain-effect", state = effect.state.as_str());
     let Some(note) = effect.note.as_deref().filter(|note| !note.is_empty()) else {
         return text!("explain-called", request = request, state = state);
@@ -254,14 +254,6 @@ fn slug(note: &str) -> String {
     let words: Vec<&str> =
         note.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.join("-").to_lowercase()
-}
-
-fn cut(text: &str) -> String {
-    let mut cut: String = text.chars().take(LONGEST).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    shown(&cut)
 }
 
 #[cfg(test)]
@@ -294,9 +286,10 @@ mod tests {
         }))
     }
 
-    fn answered(state: &str, error: &str) -> Happened {
-        let [state, error, code, hint] = [state, error, "x", ""].map(str::to_owned);
-        Happened::Answered { intent: IntentKind::Command, key: "8".into(), state, code, error, hint }
+    fn answered(state: PushState, error: &str) -> Happened {
+        let [error, code, hint] = [error, "x", ""].map(str::to_owned);
+        let (intent, state) = (IntentKind::Command, Some(state));
+        Happened::Answered { intent, key: "8".into(), state, code, error, hint }
     }
 
     #[test]
@@ -305,7 +298,7 @@ mod tests {
         let intent = text("order.status 77 {\"status\":\"preparing\"}");
         let events = vec![
             Event { at: at(9), what: Happened::Taken { erp_id: Some(text("ERP-5")), note: None } },
-            Event { at: at(4), what: answered("done", "") },
+            Event { at: at(4), what: answered(PushState::Done, "") },
             Event { at: at(4), what: effect(EffectState::Confirmed, "the order's timeline shows it") },
             Event { at: at(3), what: Happened::Commanded { key: text("8"), intent } },
             Event { at: at(0), what: Happened::Placed },
@@ -375,12 +368,10 @@ mod tests {
             (EffectState::Refuted, "it never left"),
             (EffectState::Doubtful, "nobody knows"),
         ];
-        let states =
-            ["new", "waiting", "sending", "done", "failed", "held", "doubtful", "ignored", "superseded"];
         let events = calls
             .into_iter()
             .map(|(state, note)| effect(state, note))
-            .chain(states.into_iter().map(|state| answered(state, "causa")))
+            .chain(PushState::ALL.iter().map(|state| answered(*state, "causa")))
             .map(|what| Event { at: at(0), what });
         for event in told(events.collect(), &[], None) {
             for locale in Language::ALL.map(Locale::of) {
@@ -428,24 +419,26 @@ mod tests {
 
     #[test]
     fn an_ignored_row_names_its_way_back_and_no_release() {
+        use PushState::{Held, Ignored};
         let store = StoreKey::new("loja-1").unwrap();
-        let answered = |intent, key: &str, state: &str| {
-            let [key, state, code, error, hint] =
-                [key, state, "price_jump", "causa", "espelho release price CAN-01/1"].map(str::to_owned);
+        let answered = |intent, key: &str, state| {
+            let [key, code, error, hint] =
+                [key, "price_jump", "causa", "espelho release price CAN-01/1"].map(str::to_owned);
+            let state = Some(state);
             Event { at: at(0), what: Happened::Answered { intent, key, state, code, error, hint } }
         };
         for (intent, key, state, expected) in [
-            (IntentKind::Price, "CAN-01/1 → 0.99", "ignored", "espelho retry price CAN-01/1 --store loja-1"),
-            (IntentKind::Command, "8", "ignored", "espelho retry command 8 --store loja-1"),
-            (IntentKind::Price, "CAN-01/1 → 0.99", "held", "espelho release price CAN-01/1"),
+            (IntentKind::Price, "CAN-01/1 → 0.99", Ignored, "espelho retry price CAN-01/1 --store loja-1"),
+            (IntentKind::Command, "8", Ignored, "espelho retry command 8 --store loja-1"),
+            (IntentKind::Price, "CAN-01/1 → 0.99", Held, "espelho release price CAN-01/1"),
         ] {
             let event = with_way_back(answered(intent, key, state), &store);
             let told = told(vec![event], &[], None).remove(0);
-            assert_eq!(told.hint.is_none(), state == "ignored", "{told:?}");
+            assert_eq!(told.hint.is_none(), state == Ignored, "{told:?}");
             for locale in Language::ALL.map(Locale::of) {
                 let line = told.line(locale);
                 assert!(line.contains(expected), "{line}");
-                assert_eq!(line.contains("release"), state == "held", "{line}");
+                assert_eq!(line.contains("release"), state == Held, "{line}");
             }
         }
     }
@@ -461,11 +454,11 @@ mod tests {
     #[test]
     fn a_test_delivery_that_was_asked_for_is_not_one_that_came() {
         for (intent, state, heard, expected) in [
-            ("webhook.test", "done", None, "explain-test-unproved"),
-            ("webhook.test", "done", Some(at(2)), "explain-test-unproved"),
-            ("webhook.test  {}", "done", Some(at(3)), "explain-test-arrived"),
-            ("webhook.test", "sending", Some(at(5)), "explain-answered"),
-            ("order.notes 77", "done", Some(at(5)), "explain-answered"),
+            ("webhook.test", PushState::Done, None, "explain-test-unproved"),
+            ("webhook.test", PushState::Done, Some(at(2)), "explain-test-unproved"),
+            ("webhook.test  {}", PushState::Done, Some(at(3)), "explain-test-arrived"),
+            ("webhook.test", PushState::Sending, Some(at(5)), "explain-answered"),
+            ("order.notes 77", PushState::Done, Some(at(5)), "explain-answered"),
         ] {
             let given = Happened::Commanded { key: "8".into(), intent: intent.into() };
             let events =

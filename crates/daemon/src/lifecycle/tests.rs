@@ -279,3 +279,20 @@ async fn a_service_that_is_told_to_stop_while_it_takes_its_stores_takes_no_more_
     stores.ended().await;
     assert!(shared.store.overview().overview(None).await.unwrap().is_empty(), "no store was ever taken");
 }
+
+#[test]
+fn a_panic_is_the_reason_of_the_end_before_a_stop_that_was_asked_for_and_that_before_what_it_ended() {
+    let ended = || End::Ended(text!("run-ended-server"));
+    let panicked = || End::Panicked("x".to_owned());
+    for (seen, said, is_asked, expected) in [
+        (ended(), None, false, ended()),
+        (ended(), None, true, End::Asked),
+        (End::Disk, None, true, End::Asked),
+        (End::Asked, None, true, End::Asked),
+        (ended(), Some("x"), false, panicked()),
+        (End::Asked, Some("x"), true, panicked()),
+    ] {
+        let said = said.map(str::to_owned);
+        assert_eq!(seen.settled(said.as_ref(), is_asked), expected);
+    }
+}

@@ -4,7 +4,7 @@ use espelho_model::text::words as catalogue;
 use serde_json::Value;
 
 use super::words::Words;
-use crate::terminal::shown;
+use crate::terminal::shown_start;
 
 /// The letters that are shown of a command.
 const LONGEST: usize = 200;
@@ -26,8 +26,8 @@ pub(super) fn command_words(intent: &str, data: &str, words: Words) -> String {
         _ => data.trim().to_owned(),
     };
     match values.is_empty() {
-        true => cut(subject.trim_end()),
-        false => cut(&format!("{}: {values}", subject.trim_end())),
+        true => shown_start(subject.trim_end(), LONGEST),
+        false => shown_start(&format!("{}: {values}", subject.trim_end()), LONGEST),
     }
 }
 
@@ -40,14 +40,6 @@ fn value_words(field: &str, value: &Value, words: Words) -> String {
         other => other.to_string(),
     };
     format!("{name} {value}")
-}
-
-fn cut(text: &str) -> String {
-    let mut cut: String = text.chars().take(LONGEST).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    shown(&cut)
 }
 
 #[cfg(test)]

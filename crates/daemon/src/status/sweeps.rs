@@ -10,6 +10,7 @@ use espelho_model::{
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
+    live::WebhookNews,
     plan::load::{StoreSize, fits, load},
     plan::schedule::Sweep,
     plan::webhook_news::as_known,
@@ -17,7 +18,6 @@ use espelho_sync_engine::{
 use serde::{Deserialize, Serialize};
 
 use super::{ShownStore, StoreSnapshot, SweepPlan, columns, columns::wrapped};
-use crate::health::WebhookHealth;
 
 /// Formats calls a minute: `1,5`, `1.5`.
 pub(crate) fn rate(per_minute: f64, locale: Locale) -> String {
@@ -92,7 +92,7 @@ impl SweepRow {
 
 impl Webhook {
     /// Adds what the running service has heard: the record is written once a minute.
-    pub(super) fn note_heard(&mut self, arriving: &WebhookHealth, at: DateTime<Utc>) {
+    pub(super) fn note_heard(&mut self, arriving: &WebhookNews, at: DateTime<Utc>) {
         self.heard_at = self.heard_at.max(past(arriving.heard_at, at));
         self.test_heard_at = self.test_heard_at.max(past(arriving.test_heard_at, at));
     }
@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(known, [is_known; 3], "minute {then}");
             let webhook = sweeps.webhook.as_mut().unwrap();
             assert_eq!(webhook.heard_at.is_some(), is_known, "minute {then}");
-            let arriving = WebhookHealth { heard_at: Some(at(then + 1)), ..WebhookHealth::default() };
+            let arriving = WebhookNews { heard_at: Some(at(then + 1)), ..WebhookNews::default() };
             webhook.note_heard(&arriving, at(then + 1));
             assert_eq!(webhook.heard_at, Some(at(then + 1)));
         }

@@ -20,4 +20,10 @@ impl IntentKind {
     pub fn as_str(self) -> &'static str {
         self.into()
     }
+
+    /// The name of a row of the table in the record of acts; with a SKU and a slash as the key, the beginning of the names of
+    /// all rows of the SKU.
+    pub fn row_name(self, store: &str, key: &str) -> String {
+        format!("{store} {} {key}", self.as_str())
+    }
 }

@@ -17,7 +17,7 @@ use super::{
     prices::SHOWN,
 };
 use crate::{
-    Error,
+    Error, ErrorRow,
     driver::{Row, Tx, Value},
     intents::{IntentWriter, Releases, kind::IntentKind},
     words::{all_words, message_id, words},
@@ -130,6 +130,11 @@ pub struct SeenRow {
 }
 
 impl SeenRow {
+    /// Its name in the record of acts: its store, its table and its key.
+    pub fn name(&self) -> String {
+        self.intent.row_name(&self.store, &self.key)
+    }
+
     /// Tells whether a person may decide this about it: a row under way gets its answer from its worker, and a row that was
     /// ignored passes no guard, since somebody has said no to it.
     pub fn is_decidable(&self, becomes: PushState, lifts_guards: bool) -> bool {
@@ -142,32 +147,6 @@ impl SeenRow {
             _ => false,
         }
     }
-}
-
-/// A row held by a guard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HeldRow {
-    /// The store.
-    pub store: String,
-    /// `stock`, `price` or `command`.
-    pub entity: String,
-    /// The key.
-    pub key: String,
-    /// The cause's code.
-    pub code: String,
-    /// The cause.
-    pub error: String,
-    /// The next step.
-    pub hint: String,
-    /// The SKU, the order or another key that it is about.
-    #[serde(skip)]
-    pub subject: String,
-    /// Since when, if the row has a readable time.
-    #[serde(skip)]
-    pub since: Option<DateTime<Utc>>,
-    /// The identifier of its message in the catalogue: rows with the same one have the same next step.
-    #[serde(skip)]
-    pub message_id: Option<String>,
 }
 
 impl Releases<'_> {
@@ -295,23 +274,24 @@ impl Releases<'_> {
         Ok(seen)
     }
 
-    /// All held rows.
+    /// All rows that a guard holds; none has a kind.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn held_rows(self) -> Result<Vec<HeldRow>, Error> {
+    pub async fn held_rows(self) -> Result<Vec<ErrorRow>, Error> {
         let rows = self.database.fetch_erp("read what is held", HELD, Vec::new()).await?;
         let held = |row: &Row| {
             let [error, hint] = all_words(row, self.reader)?;
-            Ok(HeldRow {
+            Ok(ErrorRow {
                 store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
                 code: row.foreign_text("code")?,
                 error,
                 hint,
-                subject: row.optional_foreign_text("subject")?.unwrap_or_default(),
-                since: row.optional_time("updated_at").ok().flatten(),
+                at: row.optional_time("updated_at").ok().flatten(),
+                kind: None,
+                subject: row.optional_foreign_text("subject")?,
                 message_id: message_id(row)?,
             })
         };

@@ -61,7 +61,7 @@ pub struct Action {
 impl ActedRow {
     /// A row as it was seen before an act; `change` follows its key.
     pub fn new(row: &SeenRow, change: &str) -> Self {
-        let name = format!("{} {} {}{change}", row.store, row.intent.as_str(), row.key);
+        let name = format!("{}{change}", row.name());
         Self { name, was: row.updated_at.map(|at| (row.state, row.code.clone(), at)) }
     }
 

@@ -109,8 +109,15 @@ pub enum Happened {
     Mirrored { entity: String, key: String, op: String },
     /// The ERP wrote a command.
     Commanded { key: String, intent: String },
-    /// The ERP's row got an answer.
-    Answered { intent: IntentKind, key: String, state: String, code: String, error: String, hint: String },
+    /// The ERP's row got an answer; its state is `None` for an unknown word.
+    Answered {
+        intent: IntentKind,
+        key: String,
+        state: Option<PushState>,
+        code: String,
+        error: String,
+        hint: String,
+    },
     /// The ERP's row was in this state, until a person decided about it.
     Was { intent: IntentKind, key: String, state: PushState, code: String },
     /// A person decided about the ERP's row; the act is a word of [`NewAction::act`](crate::NewAction::act).
@@ -301,7 +308,7 @@ impl History<'_> {
             let answer = Happened::Answered {
                 intent,
                 key: id,
-                state: row.text("state")?,
+                state: row.text("state")?.parse().ok(),
                 code: row.optional_text("error_code")?.unwrap_or_default(),
                 error,
                 hint,
@@ -322,7 +329,7 @@ impl History<'_> {
                 let what = Happened::Answered {
                     intent,
                     key: format!("{} → {}", row.foreign_text(0)?, row.foreign_text(1)?),
-                    state: row.text(2)?,
+                    state: row.text(2)?.parse().ok(),
                     code: row.optional_text(3)?.unwrap_or_default(),
                     error,
                     hint,
@@ -380,12 +387,15 @@ impl History<'_> {
 fn names_in_records(store: &StoreKey, subject: &Subject, events: &[Event]) -> Vec<String> {
     let mut names = match subject {
         Subject::Product { sku, .. } => {
-            vec![format!("{store} stock {sku}/"), format!("{store} price {sku}/")]
+            let under = format!("{sku}/");
+            [IntentKind::Stock, IntentKind::Price]
+                .map(|intent| intent.row_name(store.as_str(), &under))
+                .to_vec()
         }
         Subject::Order(_) | Subject::Shipment { .. } | Subject::Command(_) => Vec::new(),
     };
     let command = |event: &Event| match &event.what {
-        Happened::Commanded { key, .. } => Some(format!("{store} command {key}")),
+        Happened::Commanded { key, .. } => Some(IntentKind::Command.row_name(store.as_str(), key)),
         _ => None,
     };
     // They are sorted newest first.

@@ -116,13 +116,13 @@ async fn download(
     let rules = FileRules { hosts: labels.hosts.clone(), largest: LARGEST };
     let mut stream = client.signed_files().open(address, &rules).await?;
     let mut draft = labels.folder.draft(&context.key, name).await?;
-    let mut seen = kind::Seen::default();
+    let mut ends = kind::FileEnds::default();
     while let Some(piece) = stream.chunk().await? {
-        seen.take(&piece);
+        ends.take(&piece);
         draft = draft.write(&piece).await?;
     }
     if let Some(wanted) = kind_of(label) {
-        let checked = seen.check(wanted, stream.length.is_some());
+        let checked = ends.check(wanted, stream.length.is_some());
         checked.map_err(|problem| Fault::NotALabel { wanted, problem })?;
     }
     Ok(draft.finish(name).await?)

@@ -7,12 +7,12 @@ const LOOKED_AT: usize = 1024;
 
 /// The beginning and the end of a file that arrives in pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct FileEnds {
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
-impl Seen {
+impl FileEnds {
     /// Adds the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) {
         let missing = LOOKED_AT.saturating_sub(self.head.len()).min(piece.len());
@@ -60,9 +60,9 @@ mod tests {
     use super::*;
 
     fn checked(wanted: FileKind, has_length: bool, pieces: &[&[u8]]) -> Result<(), &'static str> {
-        let mut seen = Seen::default();
-        pieces.iter().for_each(|piece| seen.take(piece));
-        seen.check(wanted, has_length)
+        let mut ends = FileEnds::default();
+        pieces.iter().for_each(|piece| ends.take(piece));
+        ends.check(wanted, has_length)
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub trait Observer: Send + Sync {
 }
 
 /// Whether webhooks arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebhookNews {
     /// When the last delivery arrived.
     pub heard_at: Option<DateTime<Utc>>,

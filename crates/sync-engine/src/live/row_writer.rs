@@ -13,7 +13,7 @@ use super::{subresources::FetchedSubresource, write_if_changed::write_if_changed
 use crate::{
     StoreContext,
     plan::refresh_request::{Entity, RefreshRequest},
-    plan::row::is_unchanged,
+    plan::upsert::is_unchanged,
     pull::{Fetched, OrdersPull, ProductsPull},
     report::failure,
 };

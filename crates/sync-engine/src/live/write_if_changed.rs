@@ -4,7 +4,7 @@ use espelho_model::ContentHash;
 use espelho_store::{Error as StoreError, Known, LeaseTx, Op};
 
 use crate::{
-    plan::row::{RowPlan, plan_row},
+    plan::upsert::{RowPlan, plan_row},
     pull::{Fetched, Pull, RowWrite},
 };
 

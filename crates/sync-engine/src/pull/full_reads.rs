@@ -23,8 +23,7 @@ use espelho_store::{Error as StoreError, Failure, Listed};
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    Error, Position, ResourceReport, StoreContext,
-    labels::{self, FetchedLabels},
+    Error, Position, ResourceReport, StoreContext, labels,
     live::full_listing::{FullListing, read_all_pages},
     plan::{
         gone::{LostListings, has_just_ended},
@@ -446,8 +445,9 @@ impl FullReader<'_> {
         if self.context.labels.is_none() {
             report.notes.push(text!("engine-labels-off"));
         }
-        let FetchedLabels { fetched, failed } = labels::fetch_ready(self.context).await?;
-        Ok(Counts { seen: fetched + failed, changed: fetched, gone: 0, failed })
+        let labels = labels::fetch_ready(self.context).await?.into_report();
+        report.failures = labels.failures;
+        Ok(labels.counts)
     }
 
     async fn live_ids(&self, listed: Listed) -> Result<Vec<String>, Error> {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Error, Input, StoreContext,
     memory_budget::Permit,
-    plan::{refresh::PassReading, refresh_request::ListedState, row::UNREAD},
+    plan::{refresh::PassReading, refresh_request::ListedState, upsert::UNREAD},
     quarantine::Poison,
     report::{failure, with_causes},
 };

@@ -51,10 +51,14 @@ pub(crate) trait CommandHandler: Send + Sync {
 
     /// The evidence that settles an effect of this kind whose answer was lost; `None` where no route shows it
     /// afterwards, so that it is doubtful.
-    fn evidence(&self) -> Option<EvidenceKind>;
+    fn evidence(&self) -> Option<EvidenceKind> {
+        None
+    }
 
     /// The number of requests with the reads before and after, when nothing goes wrong.
-    fn cost(&self) -> u32;
+    fn cost(&self) -> u32 {
+        1
+    }
 
     /// Returns the request of a command, where it is known before anything is read.
     fn planned_request(

@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use espelho_model::shipment::LabelFormat;
+use espelho_model::{shipment::LabelFormat, sync::RunState};
 use espelho_sandbox::Fault;
 use espelho_sync_engine::{Options, plan::schedule::Sweep};
 
@@ -157,14 +157,16 @@ async fn only_the_formats_that_are_wanted_are_fetched() {
     }
 }
 
+/// A run over some resources.
+fn run(only: &str) -> Options {
+    let only = only.split(',').map(|target| target.parse().unwrap()).collect();
+    Options { only, kind: "manual", ..Options::default() }
+}
+
 async fn a_run_fetches_the_files_that_are_ready_and_each_of_them_once(kind: Kind) {
     let (rig, order, _) = ready(kind, &[]).await;
     assert_eq!(rig.control().labels().generate(&rig.key(), &order), 1);
     assert!(rig.control().forward(120));
-    let run = |only: &str| {
-        let only = only.split(',').map(|target| target.parse().unwrap()).collect();
-        Options { only, kind: "manual", ..Options::default() }
-    };
     let changed = |report: &espelho_sync_engine::StoreReport| {
         let labels = report.resources.last().unwrap();
         assert!(labels.problem.is_none(), "{labels:?}");
@@ -177,6 +179,24 @@ async fn a_run_fetches_the_files_that_are_ready_and_each_of_them_once(kind: Kind
     assert_eq!((files.len(), rig.on_disk()), (4, files));
     assert_eq!(changed(&rig.reconcile(&run("labels")).await), (0, 0));
     assert_eq!(rig.requests("/download").len(), 4);
+}
+
+#[tokio::test]
+async fn a_run_names_the_label_whose_file_is_missing_and_shows_it_on_its_row() {
+    let (rig, order, _) = ready(Kind::Sqlite, &[LabelFormat::A4]).await;
+    assert_eq!(rig.control().labels().generate(&rig.key(), &order), 1);
+    assert!(rig.control().forward(120));
+    rig.reconcile(&run("orders,shipments")).await;
+    rig.fault(STORAGE, None, Fault::Html200);
+    let report = rig.reconcile(&run("labels")).await;
+    let labels = &report.resources[0];
+    assert_eq!((report.state, labels.counts.failed), (RunState::Partial, 1));
+    let codes: Vec<&str> = labels.failures.iter().map(|failure| failure.code.as_str()).collect();
+    assert_eq!((codes, rig.ask(FAILURES).await), (vec!["not_a_label"], vec!["not_a_label".to_owned()]));
+    rig.control().faults().clear();
+    let report = rig.reconcile(&run("labels")).await;
+    assert_eq!((report.state, report.counts().changed), (RunState::Complete, 1));
+    assert!(rig.ask(FAILURES).await.is_empty());
 }
 
 // withstands: F124

@@ -3,9 +3,10 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_api_client::Client;
-use espelho_model::{Clock, StoreKey, text::Text};
+use espelho_model::{Clock, StoreKey};
 use espelho_sync_engine::{Examination, Question, StoreContext, examine};
 
+use super::finding::SkipReason;
 use crate::handover;
 
 /// How long doctor waits for a login under way before it ends.
@@ -26,7 +27,7 @@ pub(super) enum Access {
 /// Why a question was not asked, or not answered.
 pub(super) enum Silence {
     /// An earlier finding says why.
-    NotAsked(Text),
+    NotAsked(SkipReason),
     /// The service did not answer.
     NoAnswer,
 }

@@ -15,7 +15,7 @@ const TOO_MANY_REQUESTS: u16 = 429;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let per_minute = store.config.requests_per_minute.get();
-    let Some(proof) = store.token.get() else { return Finding::not_seen(store.no_token()) };
+    let Some(proof) = store.token.get() else { return Finding::skipped(store.no_token()) };
     let (told, key) = (store.all.status(), store.config.key.as_str());
     let spender = Spender {
         is_refused: store.reached.get().is_some_and(|reached| reached.status == TOO_MANY_REQUESTS)

@@ -2,7 +2,10 @@
 
 use espelho_model::text;
 
-use super::{facts::StoreFacts, finding::Finding};
+use super::{
+    facts::StoreFacts,
+    finding::{Finding, SkipReason},
+};
 
 /// Seconds that the clocks may differ.
 const SKEW: i64 = 60;
@@ -10,7 +13,7 @@ const SKEW: i64 = 60;
 const WRONG: i64 = 300;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
-    let Some(reached) = store.reached.get() else { return Finding::not_seen(text!("doctor-not-reached")) };
+    let Some(reached) = store.reached.get() else { return Finding::skipped(SkipReason::NotReached) };
     // The answer's head was written a moment ago; half of the round trip is less than the second to which `Date` is
     // exact.
     match reached.date {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     access::{Access, Silence},
     facts::StoreFacts,
-    finding::Finding,
+    finding::{Finding, SkipReason},
     fresh,
     fresh::ProvedToken,
 };
@@ -64,7 +64,7 @@ fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Findin
             judge_refusal(&refusal, &place, key, &store.config.username)
         }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
-        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+        Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
     }
 }
 
@@ -90,7 +90,7 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
             store = store,
             cause = answer_in(cause)
         )),
-        "held" => Finding::not_seen(text!("doctor-no-access")),
+        "held" => Finding::skipped(SkipReason::NoAccess),
         // A refusal that passes by itself; one that lasts is an alarm.
         "TOO_MANY_REQUESTS" | "http_429" => {
             Finding::not_seen(text!("doctor-credential-failed", cause = cause))
@@ -192,7 +192,7 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             let (place, key) = (store.config.password_place(), store.config.key.as_str());
             judge_unasked(proved_at, refused_at(&logins), written_at, (place.as_str(), key))
         }
-        (false, false) => Finding::not_seen(store.no_token()),
+        (false, false) => Finding::skipped(store.no_token()),
     }
 }
 

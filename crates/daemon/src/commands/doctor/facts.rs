@@ -7,19 +7,17 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{
-    Clock,
-    clock::SystemClock,
-    text,
-    text::{Language, Text},
-};
+use espelho_model::{Clock, clock::SystemClock, text::Language};
 use espelho_store::Store;
 use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::access::{Access, Silence};
+use super::{
+    access::{Access, Silence},
+    finding::SkipReason,
+};
 use crate::{
     config::{Configuration, Environment, StoreConfig},
     context::Shared,
@@ -132,13 +130,13 @@ impl StoreFacts<'_> {
     /// Asks the store's owner, unless an earlier finding shows that asking is useless.
     pub(super) async fn ask(&self, question: Question) -> Result<Examination, Silence> {
         let Some(access) = self.access.get() else {
-            return Err(Silence::NotAsked(text!("doctor-no-access")));
+            return Err(Silence::NotAsked(SkipReason::NoAccess));
         };
         if matches!(access, Access::Withheld) {
             return Err(Silence::NotAsked(self.no_token()));
         }
         if self.reached.get().is_none() {
-            return Err(Silence::NotAsked(text!("doctor-not-reached")));
+            return Err(Silence::NotAsked(SkipReason::NotReached));
         }
         let answer = access.ask(question, &self.config.page_parameter, &self.all.clock).await;
         answer.ok_or(Silence::NoAnswer)
@@ -153,10 +151,10 @@ impl StoreFacts<'_> {
     }
 
     /// Returns why there is no proved token.
-    pub(super) fn no_token(&self) -> Text {
+    pub(super) fn no_token(&self) -> SkipReason {
         match self.access.get() {
-            Some(Access::Withheld) => text!("doctor-restored-no-token"),
-            _ => text!("doctor-no-token"),
+            Some(Access::Withheld) => SkipReason::Restored,
+            _ => SkipReason::NoToken,
         }
     }
 }

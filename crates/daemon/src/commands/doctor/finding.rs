@@ -42,9 +42,29 @@ impl State {
     }
 }
 
-/// The messages of checks that an earlier finding left out.
-const NOT_REACHED: &str = "doctor-not-reached";
-const NO_TOKEN: &str = "doctor-no-token";
+/// The reason why a check was left out: an earlier finding made it useless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SkipReason {
+    /// Nobody may ask the marketplace for the store.
+    NoAccess,
+    /// The marketplace was not reached.
+    NotReached,
+    /// No token is proved.
+    NoToken,
+    /// The store comes from a backup, without a token.
+    Restored,
+}
+
+impl SkipReason {
+    fn text(self) -> Text {
+        match self {
+            Self::NoAccess => text!("doctor-no-access"),
+            Self::NotReached => text!("doctor-not-reached"),
+            Self::NoToken => text!("doctor-no-token"),
+            Self::Restored => text!("doctor-restored-no-token"),
+        }
+    }
+}
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,13 +80,15 @@ pub(super) struct Finding {
     pub is_open: bool,
     /// Whether the marketplace does not accept the credential.
     pub is_authentication: bool,
+    /// Why the check was left out, if an earlier finding left it out.
+    pub skipped: Option<SkipReason>,
     pub took: Duration,
 }
 
 impl Finding {
     fn new(state: State, found: Text) -> Self {
         let (store, took) = (None, Duration::ZERO);
-        Self { store, check: "", state, found, is_open: false, is_authentication: false, took }
+        Self { store, check: "", state, found, is_open: false, is_authentication: false, skipped: None, took }
     }
 
     pub(super) fn green(found: Text) -> Self {
@@ -109,6 +131,11 @@ impl Finding {
         Self { is_open: true, ..Self::new(State::Unknown, found) }
     }
 
+    /// The check was required, and an earlier finding left it out.
+    pub(super) fn skipped(reason: SkipReason) -> Self {
+        Self { skipped: Some(reason), ..Self::not_seen(reason.text()) }
+    }
+
     pub(super) fn named(self, check: &'static str, took: Duration) -> Self {
         Self { check, took, ..self }
     }
@@ -120,11 +147,11 @@ impl Finding {
     /// True if the check needed an answer of the marketplace, which did not come. `is_after_silence` is true if an earlier
     /// check of the store lacked it too.
     pub(super) fn is_unreached(&self, is_after_silence: bool) -> bool {
-        match self.found.id() {
-            NOT_REACHED => true,
+        match self.skipped {
+            Some(SkipReason::NotReached) => true,
             // No token is proved where nothing answers.
-            NO_TOKEN => is_after_silence,
-            _ => false,
+            Some(SkipReason::NoToken) => is_after_silence,
+            Some(SkipReason::NoAccess | SkipReason::Restored) | None => false,
         }
     }
 

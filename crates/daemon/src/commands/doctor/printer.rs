@@ -148,7 +148,7 @@ mod tests {
 
     use espelho_model::text::Language;
 
-    use super::*;
+    use super::{super::finding::SkipReason, *};
 
     fn disk() -> Finding {
         let found = text!("doctor-disk-full", free = "12 MiB", folder = "/var/lib/espelho");
@@ -183,9 +183,8 @@ mod tests {
 
     #[test]
     fn what_the_marketplace_did_not_answer_is_one_line_for_each_store() {
-        let not_seen = |store: &str, check, id: &'static str| {
-            Finding::not_seen(Text::new(id)).named(check, Duration::ZERO).of(store)
-        };
+        let skipped =
+            |store: &str, check, reason| Finding::skipped(reason).named(check, Duration::ZERO).of(store);
         let labels = |store: &str| {
             Finding::green(text!("doctor-labels-none")).named("labels", Duration::ZERO).of(store)
         };
@@ -193,11 +192,11 @@ mod tests {
         let mut shown = Vec::new();
         let findings = [
             disk(),
-            not_seen("loja-1", "clock", "doctor-not-reached"),
+            skipped("loja-1", "clock", SkipReason::NotReached),
             labels("loja-1"),
-            not_seen("loja-1", "password", "doctor-no-token"),
-            not_seen("loja-2", "clock", "doctor-not-reached"),
-            not_seen("loja-3", "password", "doctor-no-token"),
+            skipped("loja-1", "password", SkipReason::NoToken),
+            skipped("loja-2", "clock", SkipReason::NotReached),
+            skipped("loja-3", "password", SkipReason::NoToken),
         ];
         for finding in &findings {
             shown.extend(unreached.take(Some(finding)));

@@ -12,7 +12,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             Finding::not_seen(text!("doctor-scopes-failed", cause = refusal.error))
         }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
-        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+        Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
     }
 }
 

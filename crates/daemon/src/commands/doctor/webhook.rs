@@ -100,7 +100,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.error))
         }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-no-answer")),
-        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+        Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
     }
 }
 

@@ -2,9 +2,9 @@
 //! many stores there are.
 
 use axum::{
-    extract::{Query, State as Extract},
-    http::{HeaderMap, StatusCode},
-    response::{IntoResponse as _, Redirect, Response},
+    extract::{FromRequestParts, Query, State as Extract},
+    http::{HeaderMap, StatusCode, request::Parts},
+    response::{IntoResponse, Redirect, Response},
 };
 use espelho_model::{StoreKey, text::Text};
 use espelho_store::{Error, Found, OrderList, Store};
@@ -24,32 +24,40 @@ const CATALOGUES: usize = 5;
 /// The things that a search shows.
 const FOUND: usize = 200;
 
-/// Returns the store that a filter names, or the page that says that there is none.
-#[expect(clippy::result_large_err, reason = "the answer goes out as it is")]
-fn chosen(
-    state: &State,
-    filter: &Filter,
-    headers: &HeaderMap,
-    reader: &Reader,
-) -> Result<Option<StoreKey>, Response> {
-    match filter.store.as_deref() {
-        None | Some("") => Ok(None),
-        Some(name) => state
-            .snapshots
-            .store_named(name)
-            .map(Some)
-            .ok_or_else(|| answer(StatusCode::NOT_FOUND, page::unknown_store(name, reader), headers)),
+/// A request for a list of all stores, or of the one that the filter names.
+pub(in super::super) struct ListRequest {
+    state: State,
+    filter: Filter,
+    /// The named store.
+    of: Option<StoreKey>,
+    headers: HeaderMap,
+    reader: Reader,
+}
+
+impl FromRequestParts<State> for ListRequest {
+    type Rejection = Response;
+
+    /// A store that there is not is answered with the page that says so.
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, Self::Rejection> {
+        let query = Query::<Filter>::from_request_parts(parts, state).await;
+        let Query(filter) = query.map_err(IntoResponse::into_response)?;
+        let Ok(reader) = Reader::from_request_parts(parts, state).await;
+        let headers = parts.headers.clone();
+        let of = match filter.store.as_deref() {
+            None | Some("") => None,
+            Some(name) => {
+                let unknown = || answer(StatusCode::NOT_FOUND, page::unknown_store(name, &reader), &headers);
+                Some(state.snapshots.store_named(name).ok_or_else(unknown)?)
+            }
+        };
+        Ok(Self { state: state.clone(), filter, of, headers, reader })
     }
 }
 
 /// `GET /pedidos`.
 pub(in super::super) async fn orders(
-    Extract(state): Extract<State>,
-    Query(filter): Query<Filter>,
-    headers: HeaderMap,
-    reader: Reader,
+    ListRequest { state, filter, of, headers, reader }: ListRequest,
 ) -> Result<Response, Response> {
-    let of = chosen(&state, &filter, &headers, &reader)?;
     let now = state.clock.now();
     let list = match filter.list() {
         "dispatch" => OrderList::Dispatch(end_of_day(now, state.snapshots.locale)),
@@ -69,12 +77,8 @@ pub(in super::super) async fn orders(
 
 /// `GET /erros`, and `GET /erros?causa=CODE`.
 pub(in super::super) async fn errors(
-    Extract(state): Extract<State>,
-    Query(filter): Query<Filter>,
-    headers: HeaderMap,
-    reader: Reader,
+    ListRequest { state, filter, of, headers, reader }: ListRequest,
 ) -> Result<Response, Response> {
-    let of = chosen(&state, &filter, &headers, &reader)?;
     let (store, has_cause) = (state.store.clone().read_in(reader.locale), !filter.code().is_empty());
     let found = read(&state, &headers, &reader, async move {
         let errors = store.history().errors(of.as_ref(), CAUSES).await?;
@@ -92,12 +96,8 @@ pub(in super::super) async fn errors(
 
 /// `GET /fila`.
 pub(in super::super) async fn queue(
-    Extract(state): Extract<State>,
-    Query(filter): Query<Filter>,
-    headers: HeaderMap,
-    reader: Reader,
+    ListRequest { state, filter, of, headers, reader }: ListRequest,
 ) -> Result<Response, Response> {
-    let of = chosen(&state, &filter, &headers, &reader)?;
     let (store, only) = (state.store.clone().read_in(reader.locale), filter.state().to_owned());
     let rows =
         read(
@@ -111,12 +111,8 @@ pub(in super::super) async fn queue(
 
 /// `GET /webhooks`.
 pub(in super::super) async fn deliveries(
-    Extract(state): Extract<State>,
-    Query(filter): Query<Filter>,
-    headers: HeaderMap,
-    reader: Reader,
+    ListRequest { state, filter, of, headers, reader }: ListRequest,
 ) -> Result<Response, Response> {
-    let of = chosen(&state, &filter, &headers, &reader)?;
     let (store, only, event) = (state.store.clone(), filter.state().to_owned(), filter.event().to_owned());
     let rows = read(&state, &headers, &reader, async move {
         let rows = store.overview().recent_deliveries(of.as_ref(), &event, &only, ROWS + 1).await?;

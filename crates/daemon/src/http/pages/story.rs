@@ -169,16 +169,25 @@ pub(in super::super) async fn label(
         return Err(missing());
     }
     let bytes = tokio::fs::read(&path).await.map_err(|_| missing())?;
-    let opens = if kind == "application/pdf" || kind == "image/png" { "inline" } else { "attachment" };
+    let (opens, policy) = disposition(kind);
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_DISPOSITION, opens),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, "no-store"),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
     Ok((headers, bytes).into_response())
+}
+
+/// Returns how a browser opens a file of this kind, and its policy. A download is in a sandbox too; a PDF is not, because
+/// browsers then refuse to show it.
+fn disposition(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        "application/pdf" | "image/png" => ("inline", "default-src 'none'; frame-ancestors 'none'"),
+        _ => ("attachment", "sandbox; default-src 'none'; frame-ancestors 'none'"),
+    }
 }
 
 /// Returns the path and the kind of a label's file. The table may be written by others: nothing but a label's file in
@@ -210,5 +219,18 @@ mod tests {
         for file in ["../etc/x.pdf", "/etc/x.pdf", "espelho.db", "labels/x", "labels/../../x.pdf", ""] {
             assert_eq!(kind(file), None, "{file}");
         }
+    }
+
+    // withstands: F125
+    #[test]
+    fn a_label_that_is_a_page_is_a_download_and_runs_nothing() {
+        let of = |file: &str| {
+            let (_, kind) = servable(FilePath::new("/var/lib/espelho"), file).unwrap();
+            let (opens, policy) = disposition(kind);
+            (kind, opens, policy.starts_with("sandbox;"))
+        };
+        assert_eq!(of("labels/loja/a.html"), ("application/octet-stream", "attachment", true));
+        assert_eq!(of("labels/loja/a.zpl"), ("text/plain; charset=utf-8", "attachment", true));
+        assert_eq!(of("labels/loja/a.pdf"), ("application/pdf", "inline", false));
     }
 }

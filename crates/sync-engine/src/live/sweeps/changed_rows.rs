@@ -21,7 +21,7 @@ use crate::{
         denied_orders::{LISTED_AT_ONCE, NEVER_FOUND, is_denied},
         failed_orders::{FailedOrders, is_set_aside},
         first_read::is_left_to_reading,
-        listed::is_already_mirrored,
+        listing_diff::is_already_mirrored,
         page::plan_page,
         unbelieved_orders::{AT_ONCE, CODE, due_again},
     },

@@ -29,9 +29,9 @@ use crate::{
     Error, Input, StoreContext,
     memory_budget::Permit,
     plan::batches::Run,
-    plan::gap::GapThrottle,
     plan::pauses::Activity,
     plan::schedule::{Moment, Schedule, Sweep, stretched},
+    plan::sweep_throttle::SweepThrottle,
     quarantine::{Attempt, panicked_problem},
 };
 use campaigns::CampaignSweep;
@@ -89,7 +89,7 @@ impl<'c> Sweeps<'c> {
         let clock = &context.clock;
         let mut schedule =
             Schedule::new(&self.options.intervals, &context.key, self.moment(), &self.record.succeeded());
-        let mut after_gap = GapThrottle::default();
+        let mut after_gap = SweepThrottle::default();
         // The catch-up has just run these, or the first reconciliation is about to.
         for sweep in [Sweep::NewOrders, Sweep::OpenOrders] {
             schedule.ran(sweep, self.moment(), Duration::ZERO);

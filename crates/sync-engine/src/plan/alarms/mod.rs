@@ -15,9 +15,10 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, text::Text};
 
 pub use observations::{
-    BehindSeen, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
-    DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RefusedConfiguration,
-    RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, UnreadableSeen, WebhookSeen, WebhookSilence,
+    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
+    DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RefusedConfiguration, RowState, Rows,
+    ServiceObservation, StoreObservation, SweepObservation, UnreachedCount, UnreadableValues,
+    WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide};

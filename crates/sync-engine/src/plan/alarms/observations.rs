@@ -14,7 +14,7 @@ pub struct Observations {
     /// The time of the decision.
     pub at: DateTime<Utc>,
     /// The service.
-    pub service: ServiceSeen,
+    pub service: ServiceObservation,
     /// When the database last accepted a write; `None` where nothing was written.
     pub written_at: Option<DateTime<Utc>>,
     /// The database's current trouble.
@@ -26,7 +26,7 @@ pub struct Observations {
     /// The configuration that the last reload refused; `None` if it accepted one.
     pub refused_configuration: Option<RefusedConfiguration>,
     /// The stores of the configuration.
-    pub stores: Vec<StoreSeen>,
+    pub stores: Vec<StoreObservation>,
     /// Rows of stores that are not in the configuration.
     pub strangers: Option<Rows>,
     /// The channels by which people hear of alarms, and that fail.
@@ -59,7 +59,7 @@ pub struct ChannelTrouble {
 
 /// Whether the service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServiceSeen {
+pub enum ServiceObservation {
     /// It answers, or it is the process that asks.
     Running,
     /// It has given no sign of life since then; `None`: never.
@@ -128,7 +128,7 @@ impl DatabaseKind {
 
 /// A store of the configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StoreSeen {
+pub struct StoreObservation {
     /// Its key.
     pub key: StoreKey,
     /// The marketplace's address: stores of one address share a cause.
@@ -142,7 +142,7 @@ pub struct StoreSeen {
     /// The routes that fail while others work.
     pub failing_routes: Option<ContactTrouble>,
     /// The fields of which the marketplace sends values that cannot be read, those with the most first.
-    pub unreadable: Vec<UnreadableSeen>,
+    pub unreadable: Vec<UnreadableValues>,
     /// The credential's current trouble.
     pub credential: Option<CredentialTrouble>,
     /// Abilities that the marketplace named as missing.
@@ -150,7 +150,7 @@ pub struct StoreSeen {
     /// By how many seconds the marketplace's clock is ahead of this machine's.
     pub ahead_seconds: Option<i64>,
     /// The webhook; `None` where none is configured.
-    pub webhook: Option<WebhookSeen>,
+    pub webhook: Option<WebhookObservation>,
     /// The token's end.
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Rows in a state that needs attention.
@@ -160,9 +160,9 @@ pub struct StoreSeen {
     /// ERP rows that were never checked: how many, and since when the oldest waits.
     pub unseen: Option<(u64, DateTime<Utc>)>,
     /// The sweeps.
-    pub sweeps: Vec<SweepSeen>,
+    pub sweeps: Vec<SweepObservation>,
     /// Counts of the marketplace that the mirror has not reached, although sweeps have looked for the rows.
-    pub behind: Vec<BehindSeen>,
+    pub behind: Vec<UnreachedCount>,
     /// When the last complete reconciliation ended.
     pub complete_at: Option<DateTime<Utc>>,
     /// Why the last reconciliation failed, where it did.
@@ -203,7 +203,7 @@ pub struct ContactTrouble {
 
 /// A field of which some values cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadableSeen {
+pub struct UnreadableValues {
     /// The field, as `totals.shipping`.
     pub field: String,
     /// The route of its answers, with the method first.
@@ -259,7 +259,7 @@ pub enum CredentialKind {
 
 /// A store's webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WebhookSeen {
+pub struct WebhookObservation {
     /// When the last delivery was received.
     pub heard_at: Option<DateTime<Utc>>,
     /// Evidence of missing deliveries, where there is any.
@@ -319,7 +319,7 @@ pub enum RowState {
 
 /// A sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SweepSeen {
+pub struct SweepObservation {
     /// Its name in `sweeps.kind`.
     pub kind: String,
     /// Seconds between two of them, as the budget allows.
@@ -330,7 +330,7 @@ pub struct SweepSeen {
 
 /// A count of the marketplace that the mirror has not reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BehindSeen {
+pub struct UnreachedCount {
     /// The resource, as in `remote_counts.kind`.
     pub kind: String,
     /// Rows of the marketplace.

@@ -9,7 +9,7 @@ use espelho_model::{
     text::{Arg, Text},
 };
 
-use super::{Alarm, Code, Observations, Severity, StoreSeen};
+use super::{Alarm, Code, Observations, Severity, StoreObservation};
 use crate::plan::pauses::Activity;
 
 /// After a pause, deliveries that waited are heard within this time.
@@ -52,7 +52,7 @@ fn alarm(pauses: &[&Pause]) -> Option<Alarm> {
 }
 
 /// Tells whether a pause holds an activity of a store now.
-pub(super) fn holds(store: &StoreSeen, activity: Activity, at: DateTime<Utc>) -> bool {
+pub(super) fn holds(store: &StoreObservation, activity: Activity, at: DateTime<Utc>) -> bool {
     store.pauses.iter().any(|pause| pause.lasts(at) && activity.is_held_by(pause.scope))
 }
 
@@ -60,13 +60,13 @@ pub(super) fn holds(store: &StoreSeen, activity: Activity, at: DateTime<Utc>) ->
 pub(super) const INTENTS: [Activity; 3] = [Activity::Stock, Activity::Prices, Activity::Commands];
 
 /// Tells whether any part of the way up is held.
-pub(super) fn holds_intents(store: &StoreSeen, at: DateTime<Utc>) -> bool {
+pub(super) fn holds_intents(store: &StoreObservation, at: DateTime<Utc>) -> bool {
     INTENTS.into_iter().any(|activity| holds(store, activity, at))
 }
 
 /// Returns when the last pause that held an activity of a store ended: nothing is late that waited for it.
 pub(super) fn resumed_at(
-    store: &StoreSeen,
+    store: &StoreObservation,
     activities: &[Activity],
     at: DateTime<Utc>,
 ) -> Option<DateTime<Utc>> {
@@ -76,7 +76,7 @@ pub(super) fn resumed_at(
 }
 
 /// Tells whether deliveries may wait unheard in the inbox, so that the finds of sweeps prove nothing.
-pub(super) fn keeps_deliveries(store: &StoreSeen, at: DateTime<Utc>) -> bool {
+pub(super) fn keeps_deliveries(store: &StoreObservation, at: DateTime<Utc>) -> bool {
     let of_deliveries = store.pauses.iter().filter(|pause| Activity::Webhooks.is_held_by(pause.scope));
     of_deliveries.into_iter().any(|pause| pause.until + CATCHES_UP > at)
 }

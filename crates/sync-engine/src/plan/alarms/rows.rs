@@ -11,7 +11,7 @@ use espelho_model::{
     text::{Arg, Locale, Text},
 };
 
-use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
+use super::{Alarm, Code, RowState, Rows, Severity, StoreObservation};
 
 /// A row may wait for an invoice this long before anybody needs to know.
 const WAITS: TimeDelta = TimeDelta::hours(1);
@@ -22,7 +22,7 @@ const LONGEST_KEY: usize = 200;
 const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
 
 /// Returns the alarms of a store's rows.
-pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
+pub(super) fn of_store(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
     let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
     // A missing ability explains the rows that were refused for it.
     let is_explained =

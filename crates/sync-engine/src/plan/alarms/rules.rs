@@ -14,7 +14,8 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
-    Owner, ServiceSeen, Severity, State, StoreSeen, UnreadableSeen, Verdict, WebhookSeen, paused, rows,
+    Owner, ServiceObservation, Severity, State, StoreObservation, UnreadableValues, Verdict,
+    WebhookObservation, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -59,7 +60,7 @@ const FEW_AT_GATE: u64 = 10;
 /// Decides the alarms and the overall state.
 pub fn decide(seen: &Observations) -> Verdict {
     let mut alarms: Vec<Alarm> = machine(seen).chain(marketplaces(seen)).collect();
-    let runs = seen.service == ServiceSeen::Running;
+    let runs = seen.service == ServiceObservation::Running;
     for store in &seen.stores {
         alarms.extend(rows::of_store(store, seen.at));
         alarms.extend(deadlines(store));
@@ -105,8 +106,8 @@ fn alarm(
 /// Returns the alarms of the service, its configuration, the database, its disk and the clock.
 fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let stopped = match seen.service {
-        ServiceSeen::Running => None,
-        ServiceSeen::Silent(since) => Some((
+        ServiceObservation::Running => None,
+        ServiceObservation::Silent(since) => Some((
             since,
             match since {
                 Some(since) => text!("alarm-service-stopped", seconds = age(seen.at, since)),
@@ -202,8 +203,8 @@ fn configuration(seen: &Observations) -> Option<Alarm> {
 
 /// Returns one alarm for each marketplace and kind of trouble, however many stores it hits.
 fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
-    let mut hit = BTreeMap::<(&str, Code), Vec<(&StoreSeen, &ContactTrouble)>>::new();
-    if seen.service == ServiceSeen::Running {
+    let mut hit = BTreeMap::<(&str, Code), Vec<(&StoreObservation, &ContactTrouble)>>::new();
+    if seen.service == ServiceObservation::Running {
         for store in &seen.stores {
             let all = [&store.contact, &store.failing_routes].into_iter().flatten();
             let mut lasting = all.filter(|trouble| lasts(seen.at, trouble.since, LASTS));
@@ -263,10 +264,10 @@ fn contact_code(kind: ContactKind) -> Code {
 }
 
 /// Returns the alarm of values that cannot be read: the mirror has NULL for them.
-fn unreadable(store: &StoreSeen) -> Option<Alarm> {
+fn unreadable(store: &StoreObservation) -> Option<Alarm> {
     let since = store.unreadable.iter().map(|field| field.since).min()?;
     let values = store.unreadable.iter().map(|field| field.values).sum::<u64>();
-    let name = |of: &UnreadableSeen| format!("{} ({}: {})", of.field, of.route, of.values);
+    let name = |of: &UnreadableValues| format!("{} ({}: {})", of.field, of.route, of.values);
     let named = store.unreadable.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
     let text = text!("alarm-unreadable-values", store = store.key.as_str(), count = values, fields = named);
     let alarm = alarm(Code::UnreadableValues, Severity::Warning, Some(&store.key), Some(since), text);
@@ -274,12 +275,12 @@ fn unreadable(store: &StoreSeen) -> Option<Alarm> {
 }
 
 /// Tells whether no trouble with the credential keeps us out.
-fn has_access(store: &StoreSeen) -> bool {
+fn has_access(store: &StoreObservation) -> bool {
     store.credential.as_ref().is_none_or(|trouble| trouble.severity() != Severity::Failing)
 }
 
 /// Returns the alarms of the credential, its abilities, its token, and the store's owner.
-fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
+fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
     let (key, name) = (Some(&store.key), store.key.to_string());
     let failing = |code, since, text| alarm(code, Severity::Failing, key, since, text);
     let mut alarms = Vec::new();
@@ -318,7 +319,7 @@ fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
 }
 
 /// Returns the alarm of the webhook: deliveries do not come, go to another address, or cannot be verified.
-fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
+fn webhook(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let webhook = store.webhook.as_ref()?;
     let (key, name) = (Some(&store.key), store.key.to_string());
     let failing = |code, since, text| Some(alarm(code, Severity::Failing, key, since, text));
@@ -343,7 +344,11 @@ fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
 
 /// Returns the alarm of deliveries of which some are lost. While the inbox is behind, what waits in it may tell of the
 /// changes.
-fn lost_deliveries(store: &StoreSeen, webhook: &WebhookSeen, at: DateTime<Utc>) -> Option<Alarm> {
+fn lost_deliveries(
+    store: &StoreObservation,
+    webhook: &WebhookObservation,
+    at: DateTime<Utc>,
+) -> Option<Alarm> {
     let is_behind = store.inbox.is_some_and(|(_, oldest)| lasts(at, oldest, SORTED));
     let lost = webhook.lost.filter(|_| !is_behind)?;
     let name = store.key.as_str();
@@ -354,7 +359,7 @@ fn lost_deliveries(store: &StoreSeen, webhook: &WebhookSeen, at: DateTime<Utc>) 
 }
 
 /// Returns the alarm of late work: one for each store, for the worst of it.
-fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
+fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
     // Work that a pause kept waiting is late only from its end on.
@@ -417,7 +422,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
 }
 
 /// Returns the alarms of dispatch and fiscal deadlines: one for each kind.
-fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
+fn deadlines(store: &StoreObservation) -> impl Iterator<Item = Alarm> {
     let name = store.key.to_string();
     store.deadlines.iter().filter(|of| of.past + of.near > 0).map(move |of| {
         let (key, first) = &of.first;
@@ -447,7 +452,7 @@ fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
 
 /// Returns the alarm of orders that pile up at the fiscal gate: more than a usual day brings, so that invoicing has
 /// stopped, or nearly.
-fn fiscal_gate(store: &StoreSeen) -> Option<Alarm> {
+fn fiscal_gate(store: &StoreObservation) -> Option<Alarm> {
     let (waiting, usual) = store.fiscal.filter(|(waiting, usual)| waiting > usual.max(&FEW_AT_GATE))?;
     let text = text!("alarm-fiscal-gate", store = store.key.as_str(), count = waiting, usual = usual);
     Some(Alarm { count: waiting, ..alarm(Code::FiscalGate, Severity::Warning, Some(&store.key), None, text) })

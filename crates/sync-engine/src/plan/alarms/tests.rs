@@ -21,8 +21,8 @@ fn ago(seconds: i64) -> DateTime<Utc> {
 }
 
 /// Returns a store without trouble.
-fn store(key: &str) -> StoreSeen {
-    StoreSeen {
+fn store(key: &str) -> StoreObservation {
+    StoreObservation {
         key: StoreKey::new(key).unwrap(),
         base_url: "https://m.test".into(),
         owner: Owner::Here(ago(3_600)),
@@ -33,12 +33,16 @@ fn store(key: &str) -> StoreSeen {
         credential: None,
         missing_scopes: Vec::new(),
         ahead_seconds: Some(1),
-        webhook: Some(WebhookSeen { heard_at: Some(ago(40)), ..WebhookSeen::default() }),
+        webhook: Some(WebhookObservation { heard_at: Some(ago(40)), ..WebhookObservation::default() }),
         token_expires_at: Some(now() + TimeDelta::days(20)),
         rows: Vec::new(),
         inbox: None,
         unseen: None,
-        sweeps: vec![SweepSeen { kind: "new_orders".into(), every_seconds: 60, succeeded_at: Some(ago(30)) }],
+        sweeps: vec![SweepObservation {
+            kind: "new_orders".into(),
+            every_seconds: 60,
+            succeeded_at: Some(ago(30)),
+        }],
         behind: Vec::new(),
         complete_at: Some(ago(3_000)),
         run_problem: None,
@@ -48,10 +52,10 @@ fn store(key: &str) -> StoreSeen {
     }
 }
 
-fn seen(stores: Vec<StoreSeen>) -> Observations {
+fn seen(stores: Vec<StoreObservation>) -> Observations {
     Observations {
         at: now(),
-        service: ServiceSeen::Running,
+        service: ServiceObservation::Running,
         written_at: Some(ago(5)),
         database: None,
         schema_defects: [].into(),
@@ -64,7 +68,7 @@ fn seen(stores: Vec<StoreSeen>) -> Observations {
 }
 
 /// Returns the state and the codes after a change to a store without trouble.
-fn of(change: impl FnOnce(&mut StoreSeen)) -> (State, Vec<&'static str>) {
+fn of(change: impl FnOnce(&mut StoreObservation)) -> (State, Vec<&'static str>) {
     let mut store = store("a");
     change(&mut store);
     codes(&seen(vec![store]))
@@ -100,12 +104,12 @@ fn a_state_is_ok_only_with_fresh_proof() {
     assert_eq!(of(|store| store.answered_at = None).0, State::Unknown, "nobody has answered yet");
     for (answered, expected) in [(None, "unproved-marketplace-yet"), (Some(ago(181)), "unproved-marketplace")]
     {
-        let verdict = decide(&seen(vec![StoreSeen { answered_at: answered, ..store("a") }]));
+        let verdict = decide(&seen(vec![StoreObservation { answered_at: answered, ..store("a") }]));
         assert_eq!(verdict.unproved.iter().map(Text::id).collect::<Vec<_>>(), [expected]);
     }
     assert_eq!(of(|store| store.complete_at = None).0, State::Unknown, "the mirror was never complete");
     assert_eq!(of(|store| store.owner = Owner::Nobody(None)).0, State::Unknown, "nobody works on it");
-    let open = Some(WebhookSeen { is_open: true, ..WebhookSeen::default() });
+    let open = Some(WebhookObservation { is_open: true, ..WebhookObservation::default() });
     assert_eq!(
         of(|store| store.webhook = open).0,
         State::Unknown,
@@ -120,7 +124,7 @@ fn a_state_is_ok_only_with_fresh_proof() {
 // withstands: F134
 #[test]
 fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
-    let late = |store: &mut StoreSeen| {
+    let late = |store: &mut StoreObservation| {
         store.sweeps[0].succeeded_at = Some(ago(9_000));
         store.inbox = Some((7, ago(9_000)));
     };
@@ -158,7 +162,7 @@ fn routes_that_fail_while_others_work_are_named_and_a_whole_outage_comes_before_
         let failing =
             contact(ContactKind::Errors, seconds).map(|failing| ContactTrouble { routes, ..failing });
         let verdict =
-            decide(&seen(vec![StoreSeen { contact: whole, failing_routes: failing, ..store("a") }]));
+            decide(&seen(vec![StoreObservation { contact: whole, failing_routes: failing, ..store("a") }]));
         verdict.alarms.iter().map(|alarm| (alarm.code, alarm.text.id().to_owned())).collect::<Vec<_>>()
     };
     let whole = |code, key: &str| vec![(code, key.to_owned())];
@@ -178,7 +182,7 @@ fn routes_that_fail_while_others_work_are_named_and_a_whole_outage_comes_before_
 
 #[test]
 fn a_marketplace_that_is_down_is_one_alarm_for_all_its_stores() {
-    let down = |key, address: &str| StoreSeen {
+    let down = |key, address: &str| StoreObservation {
         base_url: address.into(),
         contact: contact(ContactKind::Unreachable, 60),
         ..store(key)
@@ -223,7 +227,7 @@ fn a_service_that_is_silent_is_all_that_is_told_of_the_marketplace() {
     store.contact = contact(ContactKind::Errors, 60);
     store.sweeps[0].succeeded_at = Some(ago(9_000));
     store.rows = vec![rows(RowState::Held, "price_jump", 1, 5)];
-    let silent = Observations { service: ServiceSeen::Silent(Some(ago(70))), ..seen(vec![store]) };
+    let silent = Observations { service: ServiceObservation::Silent(Some(ago(70))), ..seen(vec![store]) };
     assert_eq!(codes(&silent), (State::Failing, vec!["service_stopped", "held"]));
 }
 
@@ -316,7 +320,7 @@ fn pause(scope: PauseScope, begun: i64, ends: i64) -> Pause {
 
 #[test]
 fn a_pause_is_a_warning_until_its_end_and_what_it_holds_is_not_late() {
-    let old = |store: &mut StoreSeen| {
+    let old = |store: &mut StoreObservation| {
         store.inbox = Some((1, ago(9_000)));
         store.unseen = Some((9, ago(9_000)));
         store.sweeps[0].succeeded_at = Some(ago(9_000));
@@ -351,7 +355,10 @@ fn a_pause_is_a_warning_until_its_end_and_what_it_holds_is_not_late() {
 fn stores_that_were_paused_together_are_one_alarm() {
     let paused = |key: &str, ends| {
         let store = StoreKey::new(key).unwrap();
-        StoreSeen { pauses: vec![Pause { store, ..pause(PauseScope::Push, 5, ends) }], ..self::store(key) }
+        StoreObservation {
+            pauses: vec![Pause { store, ..pause(PauseScope::Push, 5, ends) }],
+            ..self::store(key)
+        }
     };
     let verdict = decide(&seen(vec![paused("a", 60), paused("b", 60), paused("c", 90)]));
     let told = verdict.alarms.iter().map(|alarm| (alarm.store.as_ref().map(StoreKey::as_str), alarm.count));

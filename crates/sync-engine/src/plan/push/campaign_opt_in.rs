@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_api_client::resources::campaigns::OptIn;
 use espelho_model::{
     ItemId,
     campaign::{EligibleListing, EnrolledListing},
@@ -17,7 +18,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Message, Settlement, Verdict, evidence::Evidence};
+use super::{Message, Settlement, Verdict, evidence::Evidence, invalid};
 
 /// The field with the lowest prices.
 const LOWEST_PRICES: &str = "data.lowest_prices";
@@ -40,6 +41,39 @@ impl Evidence for OptInEvidence {
 
     fn can_prove(&self) -> bool {
         !self.listings.is_empty()
+    }
+}
+
+/// What a command asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The campaign's id.
+    pub campaign: i64,
+    /// The listings that are to join.
+    pub listings: Vec<ItemId>,
+    /// The lowest price in the campaign at which each listing joins.
+    pub lowest: HashMap<ItemId, Decimal>,
+}
+
+impl Asked {
+    /// Reads a command's key and its data.
+    ///
+    /// # Errors
+    /// The words for the row where they name no campaign, no listings that a request takes, or no prices.
+    pub fn read(key: &str, data: &Value) -> Result<Self, Message> {
+        let campaign = key.trim().parse::<i64>().map_err(|_| invalid(text!("value-campaign-key")))?;
+        let missing =
+            |field: &str, example: &str| invalid(text!("value-missing", field = field, example = example));
+        let listings: Vec<ItemId> = match data["publication_ids"].as_array() {
+            Some(ids) if ids.iter().all(Value::is_string) => {
+                ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
+            }
+            _ => return Err(missing("data.publication_ids", "{\"publication_ids\": [\"MPB-…\"]}")),
+        };
+        OptIn::new(listings.clone()).map_err(|error| invalid(error.text()))?;
+        let lowest = lowest_prices(data)
+            .map_err(|field| missing(&field, "{\"lowest_prices\": {\"MPB-…\": \"90.00\"}}"))?;
+        Ok(Self { campaign, listings, lowest })
     }
 }
 
@@ -73,11 +107,9 @@ pub fn decide(
     }
 }
 
-/// Reads `data.lowest_prices`: the lowest price in the campaign at which each listing joins.
-///
-/// # Errors
-/// The name of the field that is no number, or that names no listings.
-pub fn lowest_prices(data: &Value) -> Result<HashMap<ItemId, Decimal>, String> {
+/// Reads `data.lowest_prices`: the lowest price in the campaign at which each listing joins. The error is the name of the
+/// field that is no number, or that names no listings.
+fn lowest_prices(data: &Value) -> Result<HashMap<ItemId, Decimal>, String> {
     let listed = match &data["lowest_prices"] {
         Value::Null => return Ok(HashMap::new()),
         Value::Object(listed) => listed,
@@ -173,6 +205,34 @@ mod tests {
 
     fn ids(ids: &[&str]) -> Vec<ItemId> {
         ids.iter().copied().map(ItemId::new).collect()
+    }
+
+    #[test]
+    fn a_command_names_a_campaign_its_listings_and_maybe_their_lowest_prices() {
+        const LISTING: &str = "MPB-1234567890123";
+        let read = |key: &str, data: Value| Asked::read(key, &data);
+        let of = |listing: &str| json!([listing]);
+        let prices = json!({"publication_ids": of(LISTING), "lowest_prices": {LISTING: "9.50"}});
+        let lowest = HashMap::from([(ItemId::new(LISTING), "9.50".parse().unwrap())]);
+        let asked = Asked { campaign: 7, listings: ids(&[LISTING]), lowest };
+        assert_eq!(read(" 7 ", prices), Ok(asked));
+        for (key, data, named) in [
+            ("x", json!({"publication_ids": of(LISTING)}), ""),
+            ("7", json!({}), "data.publication_ids"),
+            ("7", json!({"publication_ids": [LISTING, 1]}), "data.publication_ids"),
+            ("7", json!({"publication_ids": []}), "publication_ids"),
+            ("7", json!({"publication_ids": of("A")}), "publication_ids"),
+            ("7", json!({"publication_ids": of(LISTING), "lowest_prices": []}), "data.lowest_prices"),
+            (
+                "7",
+                json!({"publication_ids": of(LISTING), "lowest_prices": {LISTING: "x"}}),
+                "data.lowest_prices.MPB-1234567890123",
+            ),
+        ] {
+            let refused = read(key, data).unwrap_err();
+            let words = refused.text.message(Locale::default());
+            assert!(refused.code == "invalid_data" && words.contains(named), "{named}: {words}");
+        }
     }
 
     #[test]

@@ -11,9 +11,18 @@ use super::{
     evidence::{Evidence, read},
 };
 
-/// Returns until when an effect whose answer was lost, and that did not show, may still be carried out.
+/// Returns until when an effect of this kind whose answer was lost, and that did not show, may still be carried out.
 pub fn may_land_until<E: Evidence>(effect: &Effect) -> Option<DateTime<Utc>> {
-    let was_lost = effect.kind == E::KIND && effect.state == EffectState::Refuted && effect.code.is_none();
+    over_at(effect).filter(|_| effect.kind == E::KIND)
+}
+
+/// True for an effect of any kind that was lost, counts as not done, and may still land.
+pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
+    over_at(effect).is_some_and(|until| now < until)
+}
+
+fn over_at(effect: &Effect) -> Option<DateTime<Utc>> {
+    let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
     Some(effect.sent_at.filter(|_| was_lost)? + OVER_AFTER)
 }
 
@@ -46,8 +55,37 @@ pub fn is_overwritten<E: Evidence>(
     is_shown: impl Fn(&E) -> bool,
     now: DateTime<Utc>,
 ) -> bool {
-    effects.iter().filter(|effect| effect.id < last.id).any(|effect| {
-        may_land_until::<E>(effect).is_some_and(|until| last.planned_at < until && until <= now)
-            && read::<E>(effect).is_ok_and(|evidence| is_shown(&evidence))
+    let earlier = effects.iter().filter(|effect| effect.id < last.id);
+    may_have_landed_after::<E>(earlier, last.planned_at)
+        .any(|(until, evidence)| until <= now && is_shown(&evidence))
+}
+
+/// Returns the lost ones of earlier effects that may have been carried out after one that was planned at this time, each with
+/// when it is over.
+pub(super) fn may_have_landed_after<'e, E: Evidence>(
+    earlier: impl IntoIterator<Item = &'e Effect>,
+    planned_at: DateTime<Utc>,
+) -> impl Iterator<Item = (DateTime<Utc>, E)> {
+    earlier.into_iter().filter_map(move |effect| {
+        let until = may_land_until::<E>(effect).filter(|until| planned_at < *until)?;
+        Some((until, read::<E>(effect).ok()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::tests::{at, effect},
+        *,
+    };
+
+    #[test]
+    fn only_a_lost_effect_of_the_last_forty_seconds_may_still_land() {
+        let lost = effect("stock.set", None, EffectState::Refuted);
+        assert!(may_still_land(&lost, at(39)));
+        assert!(!may_still_land(&lost, at(40)));
+        assert!(!may_still_land(&Effect { code: Some("x".into()), ..lost.clone() }, at(1)), "it was refused");
+        assert!(!may_still_land(&Effect { sent_at: None, ..lost.clone() }, at(1)), "it never left");
+        assert!(!may_still_land(&Effect { state: EffectState::Confirmed, ..lost }, at(1)));
+    }
 }

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use super::{
     dispatches::ReadingWindow,
     evidence::{Evidence as _, may_have_happened, read},
-    late_effects::{self, may_land_until},
+    late_effects::{self, may_have_landed_after},
     level_evidence::LevelEvidence,
     movement_evidence::MovementEvidence,
 };
@@ -102,11 +102,8 @@ pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LastSet> {
     let lost = match later.iter().any(may_have_happened) {
         true => Vec::new(),
         false => {
-            let landed = |effect: &&Effect| {
-                may_land_until::<LevelEvidence>(effect).is_some_and(|until| set.planned_at < until)
-            };
-            let target = |effect: &Effect| Some(read::<LevelEvidence>(effect).ok()?.target);
-            earlier.iter().filter(landed).filter_map(target).collect()
+            let lost = may_have_landed_after::<LevelEvidence>(earlier, set.planned_at);
+            lost.map(|(_, lost)| lost.target).collect()
         }
     };
     let (revision, is_ahead) = (evidence.revision, !evidence.ahead_of.is_empty());

@@ -4,14 +4,15 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use espelho_model::{
+    LocationId,
     product::StockLevel,
     text,
     text::{Arg, Text},
 };
-use espelho_store::{Effect, EffectState};
 use rust_decimal::Decimal;
+use serde_json::Value;
 
 use super::{
     Message, Settlement,
@@ -19,11 +20,14 @@ use super::{
     invalid,
     movement_evidence::MovementEvidence,
     own_writes::{LAG_RECHECK_INTERVAL, READINGS_LAG, is_from_before},
+    product::number_of,
     reported_changes::{ReportedChange, are_ours, at_location},
     units::has_half_unit,
 };
 use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 
+/// An example of a movement's data.
+const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
 /// An outcome that has been unclear for less may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
 /// A movement that happened shows in every reading after this time: the marketplace is given ten seconds to do it, and
@@ -67,6 +71,35 @@ pub fn total_of(levels: &[StockLevel]) -> Option<Decimal> {
     levels.iter().map(|level| level.quantity).sum()
 }
 
+/// What a command asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The location whose stock is moved.
+    pub location: LocationId,
+    /// The movement; negative where it takes something off.
+    pub delta: Decimal,
+}
+
+impl Asked {
+    /// Reads a command's data.
+    ///
+    /// # Errors
+    /// The words for the row where they name no location or no movement.
+    pub fn read(data: &Value) -> Result<Self, Message> {
+        let missing = |field: &str| invalid(text!("value-missing", field = field, example = EXAMPLE));
+        let location = match &data["location_id"] {
+            Value::String(text) if !text.is_empty() => LocationId::new(text.clone()),
+            Value::Number(number) => LocationId::new(number.to_string()),
+            _ => return Err(missing("data.location_id")),
+        };
+        let delta = match &data["delta"] {
+            Value::Null => return Err(missing("data.delta")),
+            written => number_of("data.delta", written).map_err(invalid)?,
+        };
+        Ok(Self { location, delta })
+    }
+}
+
 /// Checks a movement against what is there.
 ///
 /// # Errors
@@ -88,12 +121,6 @@ pub fn check(unit: Option<&str>, before: Decimal, delta: Decimal) -> Result<(), 
 /// True for a movement that takes a level to zero.
 pub fn empties(before: Decimal, delta: Decimal) -> bool {
     before > Decimal::ZERO && before + delta <= Decimal::ZERO
-}
-
-/// True for an effect that was lost, counts as not done, and may still land: nobody could tell it from a movement.
-pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
-    let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
-    was_lost && effect.sent_at.is_some_and(|at| now - at < OVER_AFTER)
 }
 
 /// A movement whose answer was lost waits for all orders: without them the sold quantity is unknown. Its row stays
@@ -188,8 +215,10 @@ pub fn unprovable(text: Text) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::{LocationId, RawJson, Sku};
+    use espelho_model::{RawJson, Sku, text::Locale};
+    use espelho_store::{Effect, EffectState};
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::{
         super::tests::{at, effect},
@@ -464,13 +493,24 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lost_effect_of_the_last_forty_seconds_may_still_land() {
-        let lost = effect("stock.set", None, EffectState::Refuted);
-        assert!(may_still_land(&lost, at(39)));
-        assert!(!may_still_land(&lost, at(40)));
-        assert!(!may_still_land(&Effect { code: Some("x".into()), ..lost.clone() }, at(1)), "it was refused");
-        assert!(!may_still_land(&Effect { sent_at: None, ..lost.clone() }, at(1)), "it never left");
-        assert!(!may_still_land(&Effect { state: EffectState::Confirmed, ..lost }, at(1)));
+    fn a_movement_names_its_location_and_its_quantity() {
+        let asked = |location: &str, delta: &str| {
+            let (location, delta) = (LocationId::new(location), delta.parse().unwrap());
+            Ok(Asked { location, delta })
+        };
+        let missing = |field: &str| Err(invalid(text!("value-missing", field = field, example = EXAMPLE)));
+        for (data, expected) in [
+            (json!({"location_id": 1, "delta": -2}), asked("1", "-2")),
+            (json!({"location_id": "A", "delta": "0.5"}), asked("A", "0.5")),
+            (json!({"location_id": "", "delta": 1}), missing("data.location_id")),
+            (json!({"delta": 1}), missing("data.location_id")),
+            (json!({"location_id": 1}), missing("data.delta")),
+        ] {
+            let read = Asked::read(&data);
+            let words = |message: &Message| message.text.message(Locale::default());
+            assert_eq!(read.as_ref().map_err(words), expected.as_ref().map_err(words), "{data}");
+        }
+        assert!(Asked::read(&json!({"location_id": 1, "delta": "two"})).is_err());
     }
 
     #[test]

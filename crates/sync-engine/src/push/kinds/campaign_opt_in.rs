@@ -7,7 +7,7 @@ use espelho_api_client::{
     ApiRequest,
     resources::campaigns::{EligibleQuery, OptIn},
 };
-use espelho_model::{CampaignId, ItemId, ProductId, campaign::EnrolledListing, text};
+use espelho_model::{CampaignId, ItemId, ProductId, campaign::EnrolledListing};
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -26,7 +26,7 @@ use crate::{
     live::full_listing::read_all_pages,
     plan::push::{
         Verdict,
-        campaign_opt_in::{self, Action, OptInEvidence, decide, lowest_prices, refusal, too_cheap},
+        campaign_opt_in::{self, Action, Asked, OptInEvidence, decide, refusal, too_cheap},
         evidence::{EvidenceKind, read},
         invalid,
         read_after_write::read_again_in,
@@ -73,36 +73,11 @@ impl CommandHandler for CampaignOptIn {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
-    let Ok(number) = cx.command.key.trim().parse::<i64>() else {
-        return Ok(Verdict::Failed(invalid(text!("value-campaign-key"))));
+    let asked = match Asked::read(&cx.command.key, &cx.data) {
+        Ok(asked) => asked,
+        Err(message) => return Ok(Verdict::Failed(message)),
     };
-    let campaign = CampaignId::new(number);
-    let desired: Vec<ItemId> = match cx.data["publication_ids"].as_array() {
-        Some(ids) if ids.iter().all(Value::is_string) => {
-            ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
-        }
-        _ => {
-            return Ok(Verdict::Failed(invalid(text!(
-                "value-missing",
-                field = "data.publication_ids",
-                example = "{\"publication_ids\": [\"MPB-…\"]}"
-            ))));
-        }
-    };
-    if let Err(error) = OptIn::new(desired.clone()) {
-        return Ok(Verdict::Failed(invalid(error.text())));
-    }
-    let lowest = match lowest_prices(&cx.data) {
-        Ok(lowest) => lowest,
-        Err(field) => {
-            let text = text!(
-                "value-missing",
-                field = field,
-                example = "{\"lowest_prices\": {\"MPB-…\": \"90.00\"}}"
-            );
-            return Ok(Verdict::Failed(invalid(text)));
-        }
-    };
+    let campaign = CampaignId::new(asked.campaign);
     let enrolled = match enrolled(services, campaign).await {
         Ok(enrolled) => enrolled,
         Err(Error::Api(error)) => return refused(error),
@@ -111,7 +86,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let sent = cx.confirmed("campaign.opt_in");
     let was_sent = |id: &ItemId| sent.is_some_and(|effect| effect.request.contains(id.as_str()));
     let read_again = sent.and_then(|effect| read_again_in(effect, services.context.clock.now()));
-    let left = match decide(&desired, &enrolled, was_sent, read_again) {
+    let left = match decide(&asked.listings, &enrolled, was_sent, read_again) {
         Action::Answer(verdict) => {
             if matches!(verdict, Verdict::Done(_)) {
                 services.listener.campaigns();
@@ -129,7 +104,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if let Some(message) = refused_by_campaign {
         return Ok(Verdict::Failed(message));
     }
-    let left = match at_their_prices(services, campaign, left, &lowest).await {
+    let left = match at_their_prices(services, campaign, left, &asked.lowest).await {
         Ok((left, cheap)) if left.is_empty() => return Ok(Verdict::Failed(too_cheap(&cheap))),
         Ok((left, _)) => left,
         Err(Error::Api(error)) => return refused(error),
@@ -142,7 +117,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let request = opt_in.request(campaign);
     let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
     let listings = left.iter().map(|id| (*id).to_owned()).collect();
-    let effect = cx.effect(&request, &OptInEvidence { campaign: number, listings });
+    let effect = cx.effect(&request, &OptInEvidence { campaign: asked.campaign, listings });
     services
         .context
         .store

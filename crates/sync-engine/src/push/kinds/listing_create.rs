@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{Message, Verdict, evidence::EvidenceKind, invalid},
+    plan::push::{Message, Verdict, invalid},
 };
 
 /// `listing.create`. No route reads listings: a lost answer stays doubtful.
@@ -27,10 +27,6 @@ pub(super) struct ListingCreate;
 impl CommandHandler for ListingCreate {
     fn subject_key(&self, command: &Command) -> String {
         format!("listing/{}", command.key)
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
     }
 
     fn cost(&self) -> u32 {

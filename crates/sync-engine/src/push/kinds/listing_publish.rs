@@ -17,7 +17,7 @@ use super::super::{
 };
 use crate::{
     Error,
-    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+    plan::push::{Verdict, invalid},
 };
 
 /// `listing.publish`. No route reads listings: a lost answer stays doubtful.
@@ -30,14 +30,6 @@ impl CommandHandler for ListingPublish {
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[])
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
-    }
-
-    fn cost(&self) -> u32 {
-        1
     }
 
     fn planned_request(&self, command: &Command, _: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {

@@ -133,6 +133,7 @@ mod tests {
         }
     }
 
+    // withstands: F143
     #[test]
     fn rows_of_the_version_before_are_read_and_written_with_a_version() {
         for evidence in all_evidence() {
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    // withstands: F001
+    // withstands: F001, F143
     #[test]
     fn evidence_that_lacks_a_field_has_another_type_or_a_later_version_proves_nothing() {
         // What the oldest movements lack, and what says nothing where it is null.

@@ -14,10 +14,7 @@ use super::{
     price_list_fields::mirror_and_finish,
     send_once::send_once,
 };
-use crate::{
-    Error,
-    plan::push::{Verdict, evidence::EvidenceKind},
-};
+use crate::{Error, plan::push::Verdict};
 
 /// `price_list.create`.
 pub(super) struct PriceListCreate;
@@ -29,14 +26,6 @@ impl CommandHandler for PriceListCreate {
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[("name", FieldType::Text), ("mode", FieldType::Text)])
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
-    }
-
-    fn cost(&self) -> u32 {
-        1
     }
 
     fn execute<'a>(

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+    plan::push::{Verdict, invalid},
 };
 
 /// The fields of a command.
@@ -41,14 +41,6 @@ impl CommandHandler for PriceListUpdate {
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&FIELDS)
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
-    }
-
-    fn cost(&self) -> u32 {
-        1
     }
 
     fn execute<'a>(

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+    plan::push::{Verdict, invalid},
 };
 
 /// `price_lists.settings`.
@@ -28,14 +28,6 @@ impl CommandHandler for PriceListsSettings {
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[("price_lists_enabled", FieldType::Other)])
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
-    }
-
-    fn cost(&self) -> u32 {
-        1
     }
 
     fn planned_request(&self, _: &Command, data: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {

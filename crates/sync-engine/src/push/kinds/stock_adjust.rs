@@ -31,20 +31,19 @@ use crate::{
             dispatches::ReadingWindow,
             evidence::{EvidenceKind, read},
             invalid,
+            late_effects::may_still_land,
             level_history::of_product,
             movement_evidence::MovementEvidence,
             own_writes::{LAG_RECHECK_INTERVAL, is_behind, recently_added},
-            product::{number, number_of},
+            product::number,
             reported_changes::{OwnChange, ReportedChange, reported_changes},
             stock_level::{many_to_zero, missing_quantity},
-            stock_movement::{self, After, Judgement, check, empties, may_still_land, quantity_of, total_of},
+            stock_movement::{self, After, Asked, Judgement, check, empties, quantity_of, total_of},
         },
         stock_balance::Dispatched,
     },
 };
 
-/// An example of a movement's data.
-const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
 /// The effects before a movement among which those of its SKU are looked for: deliveries may report them late.
 const LATEST_EFFECTS: i64 = 200;
 /// Deliveries that are read at once.
@@ -117,24 +116,9 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if cx.confirmed("stock.adjust").is_some() {
         return Ok(Verdict::Done(None));
     }
-    let location = match &cx.data["location_id"] {
-        Value::String(text) if !text.is_empty() => LocationId::new(text.clone()),
-        Value::Number(number) => LocationId::new(number.to_string()),
-        _ => {
-            return Ok(Verdict::Failed(invalid(text!(
-                "value-missing",
-                field = "data.location_id",
-                example = EXAMPLE
-            ))));
-        }
-    };
-    let delta = match &cx.data["delta"] {
-        Value::Null => Err(text!("value-missing", field = "data.delta", example = EXAMPLE)),
-        written => number_of("data.delta", written),
-    };
-    let delta = match delta {
-        Ok(delta) => delta,
-        Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
+    let Asked { location, delta } = match Asked::read(&cx.data) {
+        Ok(asked) => asked,
+        Err(message) => return Ok(Verdict::Failed(message)),
     };
     let movement = match Movement::by(delta) {
         Ok(movement) => movement,

@@ -52,10 +52,6 @@ impl CommandHandler for StorePageUpdate {
         Some(EvidenceKind::of::<PageEvidence>())
     }
 
-    fn cost(&self) -> u32 {
-        1
-    }
-
     fn execute<'a>(
         &'a self,
         services: &'a Services<'a>,

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Error,
-    plan::push::{Message, Verdict, evidence::EvidenceKind},
+    plan::push::{Message, Verdict},
 };
 
 /// `webhook.test`.
@@ -29,14 +29,6 @@ impl CommandHandler for WebhookTest {
 
     fn fields(&self) -> Option<&'static [(&'static str, FieldType)]> {
         Some(&[])
-    }
-
-    fn evidence(&self) -> Option<EvidenceKind> {
-        None
-    }
-
-    fn cost(&self) -> u32 {
-        1
     }
 
     fn planned_request(&self, _: &Command, _: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {

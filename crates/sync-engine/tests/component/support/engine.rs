@@ -103,7 +103,7 @@ impl Parts {
             writing: Arc::default(),
             new_products: Arc::default(),
             memory_budget: Arc::<MemoryBudget>::default(),
-            brake: espelho_sync_engine::Brake::default(),
+            suspension: espelho_sync_engine::WorkSuspension::default(),
             quarantine: Arc::new(quarantine),
             being_read: BeingRead::default(),
         }

@@ -20,11 +20,11 @@ fn access_that_is_missing_is_named_once() {
 // withstands: F082
 #[test]
 fn another_program_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {
-    let shared = |store: &mut StoreSeen| {
+    let shared = |store: &mut StoreObservation| {
         let (kind, place) = (CredentialKind::Shared, String::new());
         store.credential = Some(CredentialTrouble { kind, since: ago(1), place });
     };
-    let with = |change: fn(&mut StoreSeen)| {
+    let with = |change: fn(&mut StoreObservation)| {
         of(|store| {
             shared(store);
             change(store);
@@ -49,7 +49,7 @@ fn the_next_step_of_a_marketplace_out_of_reach_tells_its_fault_from_our_networks
     ] {
         let trouble = contact(ContactKind::Unreachable, 60);
         let trouble = trouble.map(|trouble| ContactTrouble { symptom: symptom.clone(), ..trouble });
-        let down = StoreSeen { base_url: "https://m".into(), contact: trouble, ..store("a") };
+        let down = StoreObservation { base_url: "https://m".into(), contact: trouble, ..store("a") };
         let next = decide(&seen(vec![down])).alarms.remove(0).text.next(Locale::default()).unwrap();
         assert!(next.contains(said), "{symptom:?}: {next}");
     }

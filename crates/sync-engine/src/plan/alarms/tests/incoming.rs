@@ -6,19 +6,23 @@ use crate::plan::unreported_changes::LostDeliveries;
 // withstands: F035, F037, F050
 #[test]
 fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
-    let of_webhook = |webhook: WebhookSeen| of(|store| store.webhook = Some(webhook)).1;
+    let of_webhook = |webhook: WebhookObservation| of(|store| store.webhook = Some(webhook)).1;
     let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
     assert_eq!(
-        of_webhook(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() }),
+        of_webhook(WebhookObservation { silence: silence.clone(), ..WebhookObservation::default() }),
         ["webhooks_missing"]
     );
     let elsewhere = Some("https://other.test".into());
     assert_eq!(
-        of_webhook(WebhookSeen { silence: silence.clone(), elsewhere, ..WebhookSeen::default() }),
+        of_webhook(WebhookObservation {
+            silence: silence.clone(),
+            elsewhere,
+            ..WebhookObservation::default()
+        }),
         ["webhook_elsewhere"]
     );
     let lost = Some(LostDeliveries { since: ago(90), unreported: 6, all: 12 });
-    let some = WebhookSeen { lost, ..WebhookSeen::default() };
+    let some = WebhookObservation { lost, ..WebhookObservation::default() };
     assert_eq!(
         of(|store| store.webhook = Some(some.clone())),
         (State::Warning, vec!["webhooks_missing"]),
@@ -29,11 +33,14 @@ fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
         store.inbox = Some((3, ago(31)));
     });
     assert_eq!(behind.1, [""; 0], "what waits may tell of them");
-    let none = WebhookSeen { silence: silence.clone(), ..some.clone() };
+    let none = WebhookObservation { silence: silence.clone(), ..some.clone() };
     assert_eq!(of(|store| store.webhook = Some(none)), (State::Failing, vec!["webhooks_missing"]));
-    assert_eq!(of_webhook(WebhookSeen { unverified: 3, ..WebhookSeen::default() }), ["webhooks_unverified"]);
-    assert_eq!(of_webhook(WebhookSeen { unverified: 2, ..WebhookSeen::default() }), [""; 0]);
-    for webhook in [WebhookSeen { silence, ..WebhookSeen::default() }, some] {
+    assert_eq!(
+        of_webhook(WebhookObservation { unverified: 3, ..WebhookObservation::default() }),
+        ["webhooks_unverified"]
+    );
+    assert_eq!(of_webhook(WebhookObservation { unverified: 2, ..WebhookObservation::default() }), [""; 0]);
+    for webhook in [WebhookObservation { silence, ..WebhookObservation::default() }, some] {
         let down = of(|store| {
             store.contact = contact(ContactKind::Unreachable, 60);
             store.webhook = Some(webhook);
@@ -47,7 +54,8 @@ fn deliveries_that_a_pause_keeps_are_not_missing() {
     let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
     let codes = |scope, ends| {
         of(|store| {
-            store.webhook = Some(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() });
+            store.webhook =
+                Some(WebhookObservation { silence: silence.clone(), ..WebhookObservation::default() });
             store.pauses = vec![pause(scope, 600, ends)];
         })
         .1
@@ -61,7 +69,7 @@ fn deliveries_that_a_pause_keeps_are_not_missing() {
 // withstands: F070, F078
 #[test]
 fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
-    let of_field = |field: &str, values, seconds| UnreadableSeen {
+    let of_field = |field: &str, values, seconds| UnreadableValues {
         field: field.into(),
         route: "GET /o/{id}".into(),
         values,
@@ -86,18 +94,19 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
 
 #[test]
 fn a_count_that_the_mirror_has_not_reached_is_no_alarm_and_not_ok() {
-    let behind = || vec![BehindSeen { kind: "orders".into(), remote: 500, local: 107, since: ago(900) }];
-    let of_store = |store: StoreSeen| decide(&seen(vec![StoreSeen { behind: behind(), ..store }]));
+    let behind = || vec![UnreachedCount { kind: "orders".into(), remote: 500, local: 107, since: ago(900) }];
+    let of_store =
+        |store: StoreObservation| decide(&seen(vec![StoreObservation { behind: behind(), ..store }]));
     let verdict = of_store(store("a"));
     assert_eq!((verdict.state, verdict.alarms.len(), verdict.unproved.len()), (State::Unknown, 0, 1));
     for language in [Language::Portuguese, Language::English] {
         let shown = verdict.unproved[0].message(Locale { language, ..Locale::default() });
         assert!(shown.contains("500") && shown.contains("107"), "{shown}");
     }
-    let elsewhere = StoreSeen { owner: Owner::Elsewhere, ..store("a") };
+    let elsewhere = StoreObservation { owner: Owner::Elsewhere, ..store("a") };
     assert_eq!(of_store(elsewhere).state, State::Ok, "its owner says how it is");
-    let unread = StoreSeen { complete_at: None, ..store("a") };
+    let unread = StoreObservation { complete_at: None, ..store("a") };
     assert_eq!(of_store(unread).unproved.len(), 1, "the first reading explains it");
-    let troubled = StoreSeen { rows: vec![rows(RowState::Held, "price_jump", 4, 5)], ..store("a") };
+    let troubled = StoreObservation { rows: vec![rows(RowState::Held, "price_jump", 4, 5)], ..store("a") };
     assert_eq!(of_store(troubled).state, State::Warning);
 }

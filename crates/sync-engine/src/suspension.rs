@@ -1,5 +1,5 @@
-//! The brake: what the work on stores does not begin, because an operator paused it, or because the database takes no
-//! writes and every answer of the marketplace would be lost.
+//! The suspension of work: what the work on stores does not begin, because an operator paused it, or because the database
+//! takes no writes and every answer of the marketplace would be lost.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ struct State {
     refuses_writes: bool,
 }
 
-/// The brake of all stores of a process. Whoever has a copy sees the same.
+/// The suspension of all stores of a process. Whoever has a copy sees the same.
 #[derive(Clone, Debug)]
-pub struct Brake(Arc<watch::Sender<State>>);
+pub struct WorkSuspension(Arc<watch::Sender<State>>);
 
-impl Default for Brake {
+impl Default for WorkSuspension {
     fn default() -> Self {
         Self(Arc::new(watch::Sender::new(State::default())))
     }
 }
 
-impl Brake {
+impl WorkSuspension {
     /// Replaces the pauses by what the database has now.
     pub fn set_pauses(&self, pauses: Vec<Pause>) {
         self.0.send_if_modified(|state| {
@@ -94,32 +94,32 @@ mod tests {
 
     #[tokio::test]
     async fn work_is_held_by_a_pause_or_a_database_without_writes_and_released_with_both() {
-        let (brake, clock) = (Brake::default(), SystemClock::shared());
-        let is_released = |activity| brake.released(&key(), activity, &*clock).now_or_never().is_some();
-        assert!(is_released(Activity::Pull) && !brake.holds(&key(), Activity::Pull, &*clock));
+        let (suspension, clock) = (WorkSuspension::default(), SystemClock::shared());
+        let is_released = |activity| suspension.released(&key(), activity, &*clock).now_or_never().is_some();
+        assert!(is_released(Activity::Pull) && !suspension.holds(&key(), Activity::Pull, &*clock));
         let since = clock.now();
         let pause = |scope, until| Pause { store: key(), scope, since, until, paused_by: "ana".into() };
-        brake.set_pauses(vec![pause(PauseScope::Pull, since + TimeDelta::hours(1))]);
+        suspension.set_pauses(vec![pause(PauseScope::Pull, since + TimeDelta::hours(1))]);
         assert!(!is_released(Activity::Pull) && is_released(Activity::Push));
-        assert!(brake.set_refuses_writes(true) && !brake.set_refuses_writes(true));
-        assert!(!is_released(Activity::Push) && !brake.is_paused(&key(), Activity::Push, &*clock));
-        brake.set_pauses(vec![]);
+        assert!(suspension.set_refuses_writes(true) && !suspension.set_refuses_writes(true));
+        assert!(!is_released(Activity::Push) && !suspension.is_paused(&key(), Activity::Push, &*clock));
+        suspension.set_pauses(vec![]);
         assert!(!is_released(Activity::Pull), "the database still takes no writes");
-        let waits = brake.clone();
+        let waits = suspension.clone();
         let waiting = tokio::spawn(async move {
             waits.released(&key(), Activity::Pull, &*SystemClock::shared()).await;
         });
-        assert!(brake.set_refuses_writes(false));
+        assert!(suspension.set_refuses_writes(false));
         waiting.await.unwrap();
     }
 
     #[tokio::test]
     async fn a_pause_ends_by_itself() {
-        let (brake, clock) = (Brake::default(), SystemClock::shared());
+        let (suspension, clock) = (WorkSuspension::default(), SystemClock::shared());
         let (since, until) = (clock.now(), clock.now() + TimeDelta::milliseconds(50));
         let pause = Pause { store: key(), scope: PauseScope::All, since, until, paused_by: "ana".into() };
-        brake.set_pauses(vec![pause]);
-        brake.released(&key(), Activity::Stock, &*clock).await;
+        suspension.set_pauses(vec![pause]);
+        suspension.released(&key(), Activity::Stock, &*clock).await;
         assert!(clock.now() >= until);
     }
 }
