@@ -12,6 +12,24 @@ import shop
 SIZES = ((360, 740), (1440, 900))
 SCHEMES = ("light", "dark")
 AXE = pathlib.Path(os.environ["AXE"]).read_text()
+# Command lines that a card shows more than once.
+TWICE = """() => [...document.querySelectorAll("article.group")].flatMap((card) => {
+  const words = card.innerText.replaceAll(/\\s+/g, " ");
+  const commands = [...card.querySelectorAll(".command")].map((command) => command.innerText.replaceAll(/\\s+/g, " "));
+  return commands.map((command) => [command, words.split(command + " ").length - 1]).filter(([, times]) => times > 1);
+})"""
+# The places where the hours of the stores, and their axis, begin and how wide they are.
+EDGES = """() => [...new Set([...document.querySelectorAll(".beat, .scale p")].map((strip) => {
+  const box = strip.getBoundingClientRect();
+  return Math.round(box.left) + "+" + Math.round(box.width);
+}))]"""
+# Whether the hint of the search is wider than its field.
+CUT = """() => {
+  const field = document.querySelector(".search input"), style = getComputedStyle(field);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  return pen.measureText(field.placeholder).width > field.clientWidth - 2 * parseFloat(style.paddingLeft);
+}"""
 PICTURES = pathlib.Path("docs/pages") if os.environ.get("PICTURES") else None
 problems = []
 
@@ -46,6 +64,14 @@ def check(page, name, what):
     for violation in page.evaluate("axe.run()")["violations"]:
         nodes = [node["html"][:140] for node in violation["nodes"][:3]]
         problems.append(f"{what}: axe {violation['id']}: {violation['help']}: {nodes}")
+    if name == "now":
+        for command, times in page.evaluate(TWICE):
+            problems.append(f"{what}: a card shows {command!r} {times} times")
+        edges = page.evaluate(EDGES)
+        if len(edges) != 1:
+            problems.append(f"{what}: the hours of the stores and their axis stand at {edges}")
+        if page.evaluate(CUT):
+            problems.append(f"{what}: the hint of the search is cut")
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     if wide > 0:
         problems.append(f"{what}: {wide} pixels wider than the screen")

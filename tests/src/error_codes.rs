@@ -179,6 +179,11 @@ impl ErrorCodes {
         self.0.get(place).is_some_and(|codes| codes.contains_key(code))
     }
 
+    /// Returns the codes of one place.
+    pub fn codes_of(&self, place: &str) -> impl Iterator<Item = &str> {
+        self.0.get(place).into_iter().flat_map(BTreeMap::keys).map(String::as_str)
+    }
+
     /// Returns all codes.
     pub fn codes(&self) -> BTreeSet<&str> {
         self.0.values().flat_map(BTreeMap::keys).map(String::as_str).collect()

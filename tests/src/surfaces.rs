@@ -13,12 +13,13 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 32] = [
+pub const CODES: [&str; 33] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
     "throttled",
     "unreadable_values",
+    "mirror_differs",
     "credential_refused",
     "foreign_login",
     "scope_missing",

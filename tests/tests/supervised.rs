@@ -130,6 +130,14 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     let told = installation.run(&["status", "--json"]).await.expect(2).says("loja-3.toml:2").json();
     assert_eq!((&told["stores"][1]["store"], &told["service"]["running"]), (&json!("loja-2"), &json!(true)));
     assert!(told["errors"].to_string().contains("loja-3.toml:2"), "{told}");
+    let main = std::fs::read_to_string(installation.dir().join("espelho.toml")).unwrap();
+    installation.write("espelho.toml", &format!("{main}\n[htpp]\n"));
+    for command in ["status", "doctor"] {
+        let told = installation.run(&[command]).await.expect(2).says("htpp");
+        assert!(told.stderr.contains(base.trim_start_matches("http://")), "{told}");
+        assert!(told.stdout.contains("loja-2"), "the service goes on: {told}");
+    }
+    installation.write("espelho.toml", &main);
 
     for gone in ["stores/loja-2.toml", "stores/loja-3.toml"] {
         std::fs::remove_file(installation.dir().join(gone)).unwrap();

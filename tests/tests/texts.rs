@@ -58,6 +58,19 @@ fn every_error_code_of_the_sources_is_explained() {
 }
 
 #[test]
+fn every_cause_of_a_row_has_a_name_for_the_title_of_its_card() {
+    let codes = ErrorCodes::read(&root());
+    for place in ["rows", "marketplace", "mirror"] {
+        // One in capitals stands for many, which have a name together.
+        let is_one = |code: &&str| !code.chars().any(|letter| letter.is_ascii_uppercase());
+        let name = |code: &str| Text::new(format!("errors-code-{}", code.replace('_', "-")));
+        let nameless: Vec<&str> =
+            codes.codes_of(place).filter(is_one).filter(|code| !name(code).is_known()).collect();
+        assert_eq!(nameless, Vec::<&str>::new(), "{place}");
+    }
+}
+
+#[test]
 fn every_explained_error_code_is_one_that_somebody_gives() {
     let mut folders = ["crates/api-client", "crates/store", "crates/sync-engine", "crates/daemon"]
         .map(|name| root().join(name).join("src"))

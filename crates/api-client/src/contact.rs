@@ -4,30 +4,27 @@
 //! Four kinds of trouble begin and end independently:
 //! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
 //! - *Route*: one route answers with errors while others work; a listing that no mirror can do without, also if it does
-//!   not answer, or is refused. The next useful answer of this route ends it.
+//!   not answer, is refused, or gets nothing but 429s. The next useful answer of this route ends it.
 //! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
 //!   about the password. Where another program ends our tokens, a login that a dead token forced ends nothing: a token
 //!   has to live on for a while, the new one or the one before it.
 //! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
+mod abilities;
 mod outcome;
+mod routes;
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::symptom::Symptom;
 
-use crate::{
-    ApiRequest,
-    login_reason::LoginReason,
-    route::{Route, is_listing},
-};
+use crate::{ApiRequest, login_reason::LoginReason, route::Route};
 use outcome::is_of_route;
 pub use outcome::{Failure, Outcome};
+pub use routes::FailingRoutes;
+use routes::RouteErrors;
 
-/// The time for which a route's errors count after its last failure. A read that fails is repeated meanwhile, so only a write that
-/// nobody asks for any more is forgotten.
-const ROUTE_ERRORS_COUNT_FOR: TimeDelta = TimeDelta::minutes(5);
 /// A token that is accepted for so long after the last sign of another program is ended by nobody any more: the alarm ends
 /// within a minute of its cause.
 const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
@@ -91,27 +88,6 @@ impl Trouble {
     }
 }
 
-/// The errors of one route since its last useful answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct RouteErrors {
-    trouble: Trouble,
-    /// True if it failed again after another route had answered: the trouble is this route's, not the marketplace's.
-    is_its_own: bool,
-    /// The last read that failed.
-    read: Option<ApiRequest>,
-}
-
-/// The routes that answer with errors while others work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailingRoutes {
-    /// The first failure of any of them since its last useful answer.
-    pub since: DateTime<Utc>,
-    /// Each with its method first (`GET /orders`), sorted.
-    pub routes: Vec<String>,
-    /// The last failure.
-    pub failure: Failure,
-}
-
 /// One store's contact with the marketplace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
@@ -139,7 +115,7 @@ impl Contact {
         match outcome {
             Outcome::Useful(route) => {
                 self.useful(at);
-                self.accepted(&route);
+                self.accepted(&route, at);
             }
             Outcome::LoginAccepted(reason) => {
                 self.forced_at = (reason == LoginReason::Forced).then_some(at);
@@ -161,13 +137,13 @@ impl Contact {
             Outcome::Answered => self.transport = None,
             Outcome::Failed { kind, failure, route, read } => {
                 if let Some(route) = route.filter(|route| is_of_route(kind, route)) {
-                    self.route_failed(route, &failure, read, at);
+                    self.route_failed((route, kind), &failure, read, at);
                 }
                 fail(&mut self.transport, kind, failure, at);
             }
             Outcome::ListingRefused { route, failure, read } => {
                 self.useful(at);
-                self.route_failed(route, &failure, read, at);
+                self.route_failed((route, TroubleKind::Errors), &failure, read, at);
             }
             Outcome::TokensEnded(failure) => self.login_failed(TroubleKind::ForeignLogin, failure, at),
             Outcome::LoginRefused(kind, failure) => {
@@ -189,23 +165,6 @@ impl Contact {
     /// Returns the transport trouble if the last call failed: no connection, errors or throttling.
     pub fn transport(&self) -> Option<&Trouble> {
         self.transport.as_ref()
-    }
-
-    /// Returns the routes that answer with errors while others work, at the time `at`. A single failure between useful
-    /// answers of other routes may pass and is not counted.
-    pub fn failing_routes(&self, at: DateTime<Utc>) -> Option<FailingRoutes> {
-        let failing: Vec<_> = self
-            .errors
-            .iter()
-            .filter(|(_, errors)| errors.is_its_own && at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR)
-            .collect();
-        let (_, latest) = failing.iter().max_by_key(|(_, errors)| errors.trouble.last)?;
-        let since = failing.iter().map(|(_, errors)| errors.trouble.since).min()?;
-        let mut routes: Vec<_> =
-            failing.iter().map(|((route, method), _)| format!("{method} {route}")).collect();
-        routes.sort_unstable();
-        let Trouble { symptom, detail, .. } = latest.trouble.clone();
-        Some(FailingRoutes { since, routes, failure: Failure { symptom, detail } })
     }
 
     /// Returns the credential trouble if the last login failed.
@@ -231,27 +190,14 @@ impl Contact {
             || (self.is_foreign() && !self.has_no_token)
     }
 
-    /// Returns the abilities that the token lacks, over all routes, as one trouble. A listing that was refused without a name
-    /// of an ability stands for it.
-    pub fn scope(&self) -> Option<Trouble> {
-        let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;
-        let since = self.scopes.values().map(|trouble| trouble.since).min().unwrap_or(latest.since);
-        let mut abilities: Vec<_> =
-            self.scopes.iter().flat_map(|(route, trouble)| lacked(*route, trouble)).collect();
-        abilities.sort_unstable();
-        abilities.dedup();
-        let times = self.scopes.values().map(|trouble| trouble.times).sum();
-        Some(Trouble { since, times, abilities, ..latest.clone() })
-    }
-
     /// Returns the read to repeat, so that the end of a trouble is noticed: of those that were refused for lack of an
     /// ability, or that fail while other routes work, the one that was tried longest ago; `None` if one was tried since
     /// `before`.
     pub(crate) fn read_to_repeat(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
         let of_scopes = self.refused_reads.iter();
         let of_scopes = of_scopes.filter_map(|(route, read)| Some((self.scopes.get(route)?.last, read)));
-        let own = self.errors.values().filter(|errors| errors.is_its_own);
-        let of_errors = own.filter_map(|errors| Some((errors.trouble.last, errors.read.as_ref()?)));
+        let own = self.errors.iter().filter(|(route, errors)| errors.is_its_own_at(route, before));
+        let of_errors = own.filter_map(|(_, errors)| Some((errors.trouble.last, errors.read.as_ref()?)));
         let is_recent = self.scopes.values().any(|trouble| trouble.last >= before);
         let reads: Vec<_> = of_scopes.chain(of_errors).collect();
         if is_recent || reads.iter().any(|(last, _)| *last >= before) {
@@ -265,21 +211,13 @@ impl Contact {
         self.transport.is_some()
     }
 
-    /// Records that a route answered with an error. It comes before the failure counts as transport trouble.
-    fn route_failed(&mut self, route: Route, failure: &Failure, read: Option<ApiRequest>, at: DateTime<Utc>) {
-        let known =
-            self.errors.remove(&route).filter(|errors| at - errors.trouble.last <= ROUTE_ERRORS_COUNT_FOR);
-        // Without transport trouble, the latest answer of another route was useful.
-        let is_its_own = known.as_ref().is_some_and(|errors| errors.is_its_own || self.transport.is_none());
-        let mut trouble = known.map(|errors| errors.trouble);
-        fail(&mut trouble, TroubleKind::Errors, failure.clone(), at);
-        self.errors.extend(trouble.map(|trouble| (route, RouteErrors { trouble, is_its_own, read })));
-    }
-
     /// Records that a route accepts calls. The token has the abilities that this route lacked, so they are removed
     /// from every other route too.
-    fn accepted(&mut self, route: &Route) {
+    fn accepted(&mut self, route: &Route, at: DateTime<Utc>) {
         self.errors.remove(route);
+        for errors in self.errors.values_mut() {
+            errors.others_answered.get_or_insert(at);
+        }
         let Some(ended) = self.scopes.remove(route) else { return };
         for trouble in self.scopes.values_mut() {
             trouble.abilities.retain(|ability| !ended.abilities.contains(ability));
@@ -324,14 +262,6 @@ fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, failure: Failure, at: 
             known.times += 1;
         }
         None => *trouble = Some(Trouble::begin(kind, failure, at)),
-    }
-}
-
-/// Returns what the token lacks for a route.
-fn lacked((path, method): Route, trouble: &Trouble) -> Vec<String> {
-    match trouble.abilities.is_empty() && is_listing(&(path, method)) {
-        true => vec![format!("{method} {path}")],
-        false => trouble.abilities.clone(),
     }
 }
 
@@ -555,16 +485,6 @@ mod tests {
         assert_eq!(contact.read_to_repeat(at(4)), Some(ApiRequest::get(STOCK.0, &[])));
         contact.note(useful(STOCK), at(5));
         assert_eq!(contact.read_to_repeat(at(9)), None);
-    }
-
-    #[test]
-    fn abilities_of_all_routes_are_named_once() {
-        let mut contact = Contact::default();
-        for (second, route, name) in [(1, STOCK, "b"), (2, ORDERS, "a"), (3, STOCK, "b")] {
-            contact.note(Outcome::MissingAbilities(route, vec![name.to_owned()], None), at(second));
-        }
-        let scope = contact.scope().unwrap();
-        assert_eq!((scope.abilities, scope.since, scope.last), (vec!["a".into(), "b".into()], at(1), at(3)));
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl ApiRequest {
         let is_above_base = min_quantity.is_some_and(|quantity| quantity > 1);
         let price = body["price"].as_f64().is_some_and(|price| price > 0.0);
         let discount = body.get("price").is_none() && body["discount_percent"].is_number();
-        !price && !(discount && is_above_base)
+        !(price || (discount && is_above_base))
     }
 
     /// Returns the JSON body, if any.

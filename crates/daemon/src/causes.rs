@@ -146,9 +146,21 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
     causes
 }
 
-/// Returns the name of a cause; the catalogue knows none of many. The marketplace's codes are in capitals.
+/// Returns the name of a cause; the catalogue knows none of a code that is nobody's. The marketplace's codes are in
+/// capitals: of those that its document does not list, nothing is known but who said them.
 pub(crate) fn name_of(code: &str) -> Text {
-    Text::new(format!("errors-code-{}", code.replace('_', "-").to_lowercase()))
+    let name = Text::new(format!("errors-code-{}", code.replace('_', "-").to_lowercase()));
+    let status =
+        |family: &str| code.strip_prefix(family).filter(|status: &&str| status.parse::<u16>().is_ok());
+    let is_of_marketplace = code.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && !code.contains(|letter: char| !matches!(letter, 'A'..='Z' | '0'..='9' | '_'));
+    match (status("http_"), status("file_http_")) {
+        _ if name.is_known() => name,
+        (Some(status), _) => text!("errors-http", status = status),
+        (_, Some(status)) => text!("errors-http-of-file", status = status),
+        _ if is_of_marketplace => text!("errors-refused"),
+        _ => name,
+    }
 }
 
 /// Returns a row's name for people: an order, a SKU, or the subject of a command.
@@ -316,6 +328,25 @@ mod tests {
         let (hint, kind, subject) = ("passo".to_owned(), None, subject.map(str::to_owned));
         let message_id = None;
         ErrorRow { store, entity, key, code, error, hint, at: Some(at(0)), kind, subject, message_id }
+    }
+
+    #[test]
+    fn every_code_of_the_marketplace_has_a_name_and_a_code_that_is_nobodys_has_none() {
+        for (code, expected) in [
+            ("NOT_FOUND", Some("não existe no marketplace")),
+            ("unknown_sku", Some("SKU desconhecido")),
+            ("SELLER_2_SUSPENDED", Some("recusado pelo marketplace")),
+            ("http_503", Some("o marketplace respondeu 503")),
+            ("file_http_404", Some("o servidor de arquivos respondeu 404")),
+            ("http_x", None),
+            ("teleported", None),
+            ("<SCRIPT>", None),
+            ("", None),
+        ] {
+            let name = name_of(code);
+            let said = name.is_known().then(|| name.message(Locale::default()));
+            assert_eq!(said.as_deref(), expected, "{code}");
+        }
     }
 
     #[test]

@@ -170,7 +170,11 @@ pub enum Command {
     #[command(subcommand)]
     Get(GetCommand),
     /// What guards hold, with the reason.
-    Held,
+    Held {
+        /// Only this store.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
     /// Lets what guards hold pass, once.
     Release(DecideArgs),
     /// Looks at what failed, is in doubt or was ignored, anew.

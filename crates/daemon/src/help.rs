@@ -29,7 +29,7 @@ pub(crate) fn parse() -> Cli {
         Err(mut error) => {
             drop_far_suggestions(&mut error);
             let command = named_command(&arguments);
-            let about = |argument: &str| about_named(&command, argument);
+            let about = |argument: &str| about_named(&command, argument, locale);
             let text = in_words(&error, &command, &about).unwrap_or_else(|| raw(&error));
             let problem = Problem::new(Trouble::Configuration, "usage", &error, text);
             if arguments.iter().any(|argument| argument == "--json") {
@@ -108,8 +108,29 @@ fn with_headings(mut command: Command, locale: Locale) -> Command {
     let word = |name: &str| Text::new(format!("help-heading-{name}")).message(locale);
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().replace("OPTIONS", &word("options-name"));
+    // A usage of our own has the names as they are in the sources.
+    let usage = usage.split(' ').map(|name| in_brackets(name, locale)).collect::<Vec<_>>().join(" ");
     let template = "{before-help}{about-with-newline}\n%USAGE% {usage}\n\n{all-args}{after-help}";
     command.override_usage(usage).help_template(template.replace("%USAGE%", &word("usage")))
+}
+
+/// Returns a word of a usage with the name of its value in a language.
+fn in_brackets(word: &str, locale: Locale) -> String {
+    let name = word.trim_matches(['[', ']', '<', '>', '.']);
+    match value_name("", name).filter(|_| name != word) {
+        Some(said) => word.replace(name, &said.message(locale)),
+        None => word.to_owned(),
+    }
+}
+
+/// Returns the name of an argument's value; `None` for one that is the same in every language. The key of a store is its
+/// name.
+fn value_name(argument: &str, name: &str) -> Option<Text> {
+    let name = match (argument, name) {
+        ("store", "KEY") => "store".to_owned(),
+        _ => name.to_lowercase(),
+    };
+    Some(Text::new(format!("help-name-{name}"))).filter(Text::is_known)
 }
 
 fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
@@ -128,6 +149,14 @@ fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
             help = format!("{help} [{}: {}]", word("values"), names.join(", "));
         }
         argument = argument.hide_default_value(true).hide_possible_values(true);
+        let names = argument.get_value_names().unwrap_or_default().iter().map(|name| {
+            let id = argument.get_id().as_str();
+            let said = value_name(id, name).map_or_else(|| name.to_string(), |said| said.message(locale));
+            let said: &'static str = said.leak();
+            said
+        });
+        let names: Vec<&'static str> = names.collect();
+        argument = argument.value_names(names);
     }
     if let Some(index) = argument.get_index() {
         // The parser sorts arguments under a heading of their own by name.
@@ -163,10 +192,9 @@ fn about_argument(path: &[String], id: &str) -> Text {
 }
 
 /// Returns the description of an argument of a command, or of one that the command is part of, by the names that a refusal
-/// gives them: `espelho audit`, `--only <RESOURCE>`.
-pub(crate) fn about_named(command: &str, argument: &str) -> Option<Text> {
-    let mut root = Cli::command();
-    root.build();
+/// gives them in a language: `espelho audit`, `--only <RESOURCE>`.
+pub(crate) fn about_named(command: &str, argument: &str, locale: Locale) -> Option<Text> {
+    let root = in_language(Cli::command(), locale);
     let path: Vec<String> = command.split(' ').skip(1).map(str::to_owned).collect();
     let mut last = &root;
     let mut commands = vec![last];
@@ -225,8 +253,18 @@ mod tests {
         for word in ["Uso: espelho", "Comandos:", "Opções:", "Códigos de saída"] {
             assert!(portuguese.contains(word), "{word}: {portuguese}");
         }
-        for word in ["Usage", "Options", "OPTIONS", "Commands:", "default", "Print ", "possible"] {
+        for word in ["Usage", "Options", "OPTIONS", "Commands:", "default", "Print ", "possible", "KEY"] {
             assert!(!portuguese.contains(word), "{word}: {portuguese}");
+        }
+        let mut command = in_language(Cli::command(), Locale::of(Language::Portuguese));
+        for (name, expected) in [
+            ("retry", "espelho retry [OPÇÕES] [ENTIDADE] [CHAVE]"),
+            ("explain", "espelho explain [OPÇÕES] [ENTIDADE] <CHAVE>"),
+            ("status", "--store <LOJA>"),
+            ("held", "--store <LOJA>"),
+        ] {
+            let shown = command.find_subcommand_mut(name).unwrap().render_help().to_string();
+            assert!(shown.contains(expected), "{shown}");
         }
         assert!(help(Language::English).contains("Usage: espelho"));
     }

@@ -4,10 +4,11 @@
 //! command, `config` reads DIR, `place` resolves its paths, `context` opens what a store needs, `exit` turns results
 //! into exit codes, `lifecycle` (with `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http`
 //! are the service, `alarms` reports what is wrong, `notices` tells people of it, `status` reports the state of everything, `page` renders the pages
-//! (their templates are in `templates`), `acts` with `decisions` and `replay` is what operators do, `operators` and
-//! `sessions` say who they are, `knowledge` with `causes` and `mirrored_order` is what is on record, `metric` describes
-//! every metric, `handover` lets one process do another's run, `local` asks the service on this machine, and `ports`
-//! finds who has a port. `output` is standard output, `number` parses numbers as people write them.
+//! (their templates are in `templates`), `acts` with `decisions`, `replay` and `pauses` is what operators do, `actions`
+//! records it, `operators` and `sessions` say who they are, `knowledge` with `causes` and `mirrored_order` is what is on
+//! record, `metric` describes every metric, `handover` lets one process do another's run, `local` asks the service on
+//! this machine, `ports` finds who has a port, and `lock_table` refuses more stores than the database has locks for.
+//! `output` is standard output, `number` parses numbers as people write them.
 
 #[macro_use]
 mod output;
@@ -37,6 +38,7 @@ mod lease_watcher;
 mod lifecycle;
 mod local;
 mod locale;
+mod lock_table;
 mod measure;
 mod metric;
 mod mirrored_order;

@@ -28,7 +28,7 @@ use crate::{
         api::TokenList,
         webhook::{self, ACK_BUCKETS, OpenError, Webhooks},
     },
-    lease_watcher,
+    lease_watcher, lock_table,
     measure::LAG_BUCKETS,
     metric::{self, Metric, list},
     notices::{Channels, DeadMan, Notifier},
@@ -52,6 +52,8 @@ const CLOSING: Duration = Duration::from_secs(10);
 const FILES_EVERY: Duration = Duration::from_secs(2);
 /// How long the last health answers may take after that.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
+/// How long a reload waits for the settings of the database server. Its stores wait for it in any case.
+const SETTINGS: Duration = Duration::from_secs(5);
 
 /// The service.
 pub(crate) struct Service {
@@ -118,6 +120,7 @@ impl Service {
         webhooks: Option<webhook::BoundSocket>,
         mut outside: Outside,
     ) -> Result<(), Problem> {
+        lock_table::require(&self.shared.store, self.configuration.stores.len()).await?;
         if outside.reloads.is_some() {
             self.health.take_reloads();
         }
@@ -379,6 +382,13 @@ impl Service {
                 return schedule;
             }
         };
+        // Where the database does not answer, nobody knows, and the stores wait for it in any case.
+        let shortage = lock_table::shortage(&self.shared.store, new.stores.len());
+        if let Ok(Ok(Some(shortage))) = tokio::time::timeout(SETTINGS, shortage).await {
+            reload::refused(&shortage.without_quotes().to_string());
+            self.health.note_refused_reload(&[shortage], self.shared.clock.now());
+            return schedule;
+        }
         self.configuration = new;
         self.tokens.replace(self.configuration.tokens.clone());
         self.operators.replace(self.configuration.installation.http.operators_file.as_deref());

@@ -4,7 +4,7 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, symptom::Symptom, text, text::Text};
 use futures_util::TryStreamExt as _;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
@@ -53,6 +53,15 @@ pub(crate) async fn unverified(listen: SocketAddr, store: &StoreKey, clock: &Arc
     let told = request(listen, "GET", &path, None, clock).await.ok()?.text().await.ok()?;
     let told: Value = serde_json::from_str(&told).ok()?;
     told["stores"][0]["unverified"].as_u64()
+}
+
+/// Returns why a request or a connection failed. The system's own words, which are English, are quoted where the catalogue
+/// has none.
+pub(crate) fn failure(error: &io::Error) -> Text {
+    match Symptom::of_io(error.kind()) {
+        Some(symptom) => symptom.text(),
+        None => text!("words-quoted", said = error.to_string()),
+    }
 }
 
 /// Connects to the address; succeeds if a process accepts the connection.
@@ -126,6 +135,18 @@ mod tests {
             stream.write_all(bytes.as_bytes()).await.unwrap();
         });
         address
+    }
+
+    #[test]
+    fn a_failure_is_told_in_the_reader_s_words_and_what_has_none_is_quoted() {
+        use espelho_model::text::Locale;
+        for (error, expected) in [
+            (io::ErrorKind::TimedOut.into(), "sem resposta dentro do prazo"),
+            (io::ErrorKind::ConnectionRefused.into(), "a conexão foi recusada"),
+            (io::Error::other("operation was canceled"), "“operation was canceled”"),
+        ] {
+            assert_eq!(failure(&error).message(Locale::default()), expected);
+        }
     }
 
     #[tokio::test]

@@ -117,7 +117,8 @@ fn invoice(row: &MirroredRow) -> Text {
         kind = row.text("type").unwrap_or_default(),
         status = row.text("status").unwrap_or_default()
     );
-    let (issued, key) = (time(row, "issued_at"), word(row, "access_key"));
+    let (issued, key) =
+        (time(row, "issued_at"), row.text("access_key").map_or_else(unknown_key, |key| shown(key).into()));
     match (row.is_true("is_current"), row.time("replaced_at")) {
         (_, Some(at)) => {
             text!("get-invoice-replaced", invoice = invoice, issued = issued, key = key, at = at)
@@ -129,6 +130,11 @@ fn invoice(row: &MirroredRow) -> Text {
 
 fn unknown() -> Arg {
     text!("get-unknown").into()
+}
+
+/// In Portuguese a key has another gender than a carrier.
+fn unknown_key() -> Arg {
+    text!("get-unknown-key").into()
 }
 
 fn word(row: &MirroredRow, column: &str) -> Arg {

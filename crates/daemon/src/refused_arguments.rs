@@ -111,11 +111,12 @@ mod tests {
 
     fn refused(line: &[&str]) -> String {
         let arguments = ["espelho"].iter().chain(line);
-        let mut error = Cli::command().try_get_matches_from(arguments).unwrap_err();
-        drop_far_suggestions(&mut error);
-        let about = |argument: &str| crate::help::about_named("espelho", argument);
-        let text = in_words(&error, "espelho", &about).unwrap_or_else(|| panic!("{line:?}: {error}"));
         let locale = Locale::of(Language::Portuguese);
+        let command = crate::help::in_language(Cli::command(), locale);
+        let mut error = command.try_get_matches_from(arguments).unwrap_err();
+        drop_far_suggestions(&mut error);
+        let about = |argument: &str| crate::help::about_named("espelho", argument, locale);
+        let text = in_words(&error, "espelho", &about).unwrap_or_else(|| panic!("{line:?}: {error}"));
         format!("{} | {}", text.message(locale), text.next(locale).unwrap_or_default())
     }
 
@@ -131,12 +132,13 @@ mod tests {
             (&["docter"], "comando desconhecido: docter; parecido: doctor |"),
             (
                 &["--resync", "--since", "ontem"],
-                "“ontem” não serve para --since <DATE>: Só pedidos criados desde este dia",
+                "“ontem” não serve para --since <DATA>: Só pedidos criados desde este dia",
             ),
-            (&["--resync", "--only", "foo"], "“foo” não serve para --only <RESOURCE>: Só estes recursos"),
-            (&["pause", "--only", "tudo", "--for", "1h"], "“tudo” não é um valor de --only <PART>"),
-            (&["retry"], "falta: "),
-            (&["status", "--store"], "falta o valor de --store <KEY>"),
+            (&["--resync", "--only", "foo"], "“foo” não serve para --only <RECURSO>: Só estes recursos"),
+            (&["pause", "--only", "tudo", "--for", "1h"], "“tudo” não é um valor de --only <PARTE>"),
+            (&["retry"], "falta: <ENTIDADE>, <CHAVE> |"),
+            (&["ajuda"], "comando desconhecido: ajuda |"),
+            (&["status", "--store"], "falta o valor de --store <LOJA>"),
             (&["retry", "stock", "A/1", "--all"], "não vai junto com"),
             (&["webhook"], "falta o comando"),
         ] {

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use espelho_model::{
     sync::RunState,
     text,
-    text::{Locale, Text, words},
+    text::{Arg, Locale, Text, words},
 };
 use espelho_sync_engine::{Problem, ResourceReport, StoreReport};
+use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 /// Returns the object of `--resync --json`.
@@ -86,7 +87,7 @@ fn store_line(report: &StoreReport, locale: Locale) -> String {
         "run-report-line",
         store = report.store.as_str(),
         state = words::run_state(report.state.as_str()),
-        seconds = format!("{:.1}", report.seconds),
+        seconds = tenths(report.seconds),
         requests = report.requests,
         logins = report.logins
     );
@@ -97,6 +98,11 @@ fn store_line(report: &StoreReport, locale: Locale) -> String {
             format!("{}, {}", line.message(locale), limited.message(locale))
         }
     }
+}
+
+/// Returns seconds to a tenth, which a reader sees in the notation of the language.
+fn tenths(seconds: f64) -> Arg {
+    Arg::Quantity(Decimal::new((seconds * 10.0).round() as i64, 1))
 }
 
 fn resource_lines(report: &ResourceReport, locale: Locale) -> String {
@@ -136,4 +142,24 @@ pub(crate) fn problem_lines(problem: &Problem, locale: Locale) -> String {
     let error = text!("run-error", error = problem.message(locale));
     let next = text!("run-next-step", next = problem.next(locale));
     format!("  {}\n  {}\n", error.message(locale), next.message(locale))
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Language;
+
+    use super::*;
+
+    #[test]
+    fn a_run_s_seconds_are_written_as_the_reader_writes_them() {
+        for (seconds, portuguese, english) in
+            [(0.14, "0,1 s", "0.1 s"), (2.0, "2 s", "2 s"), (1_234.56, "1.234,6 s", "1,234.6 s")]
+        {
+            let text = text!("run-report-line", seconds = tenths(seconds));
+            for (language, expected) in [(Language::Portuguese, portuguese), (Language::English, english)] {
+                let said = text.message(Locale::of(language));
+                assert!(said.contains(expected), "{said}");
+            }
+        }
+    }
 }

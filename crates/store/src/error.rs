@@ -325,14 +325,14 @@ impl Error {
             Self::DamagedBackup { path, what } => {
                 text!("database-damaged-backup", path = path, what = what)
             }
-            Self::Newer { found } => text!("database-newer", found = *found),
+            Self::Newer { found } => text!("database-newer", found = found.to_string()),
             Self::Missing { url } => text!("database-missing", url = url),
             Self::Vanished { file, saved: Some(copy) } => {
                 text!("database-vanished-saved", file = file, copy = copy)
             }
             Self::Vanished { file, saved: None } => text!("database-vanished", file = file),
             Self::Older { found, wanted } => {
-                text!("database-older", found = *found, wanted = *wanted)
+                text!("database-older", found = found.to_string(), wanted = wanted.to_string())
             }
             Self::Migrate(source) => text!("database-migrate", cause = source.to_string()),
             Self::Statement { source: sqlx::Error::PoolTimedOut, .. } => text!("database-no-connection"),

@@ -96,11 +96,11 @@ pub use operations::{
     actions::{ActedRow, Action, NewAction},
     alarms::{AlarmRow, PeerAlarm, RecordedAlarm, ServiceInstance},
     ask::Table,
-    audits::AuditRecord,
+    audits::{AuditDifference, AuditRecord},
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
     erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},
     explain::{ErrorRow, Explained, explainable},
-    figures::{Bounds, Figures},
+    figures::{Bounds, Figures, TroubledRow},
     grants::grants,
     lists::{ListedOrder, OrderList, QueuedRow},
     mirrored_order::MirroredOrder,
@@ -121,6 +121,7 @@ pub use operations::{
     story::{Event, Happened, Subject},
     sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch},
     tokens::{KeptToken, LoginOnRecord},
+    zero_prices::ZeroPrices,
 };
 pub use ownership::{
     Leases,
@@ -128,6 +129,7 @@ pub use ownership::{
     lease::Lease,
     lease_guard::LeaseGuard,
     lock_inspection::{LockHolder, Process, TableBlocker},
+    lock_table::LockTable,
 };
 pub use prunable::Prunable;
 pub use schema::{Difference, ObjectKind, SchemaDefect};
@@ -135,6 +137,6 @@ pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
 pub use statements::{
-    prepare_all, statement_of_shared_skus, statements_of, statements_of_lists, statements_of_sweeps,
-    statements_of_turns, statements_with_keys,
+    prepare_all, statement_of_shared_skus, statement_of_zero_prices, statements_of, statements_of_lists,
+    statements_of_sweeps, statements_of_turns, statements_with_keys,
 };

@@ -73,6 +73,8 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0097_restores_are_explicit",
     "0098_errors_of_a_large_shop",
     "0099_counts_that_differ",
+    "0100_differences_and_zero_prices",
+    "0101_refunds_and_issued_documents",
 );
 
 /// The second file, beside it.
@@ -135,6 +137,8 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0097_restores_are_explicit",
     "0098_errors_of_a_large_shop",
     "0099_counts_that_differ",
+    "0100_differences_and_zero_prices",
+    "0101_refunds_and_issued_documents",
 );
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 mod repeated;
 
 pub use repeated::{
-    statement_of_shared_skus, statements_of_lists, statements_of_sweeps, statements_of_turns,
+    statement_of_shared_skus, statement_of_zero_prices, statements_of_lists, statements_of_sweeps,
+    statements_of_turns,
 };
 
 use crate::{
@@ -61,9 +62,11 @@ use crate::{
     operations::sweeps,
     operations::tokens,
     operations::write_proof,
+    operations::zero_prices,
     ownership::held_stores,
     ownership::lease,
     ownership::lock_inspection,
+    ownership::lock_table,
 };
 
 /// Statements without variants.
@@ -87,6 +90,8 @@ const PLAIN: &[&str] = &[
     alarms::OF_OTHERS,
     alarms::RECORDED,
     alarms::WORDS,
+    audits::FORGET,
+    audits::SETTLE,
     schema_version::APPLIED,
     notices::ATTEMPT,
     notices::CHANNELS,
@@ -257,10 +262,12 @@ const PLAIN: &[&str] = &[
     tokens::RECORD,
     tracking::WRITE,
     tracking::SHIPMENTS_OF_ORDER,
+    zero_prices::ZERO,
     intents::commands::ANSWER,
     intents::commands::PRUNABLE,
     intents::commands::PRUNE,
     intents::commands::IS_COMING,
+    intents::commands::STORE_OF,
     intents::open_pages::COMMANDS,
     intents::open_pages::EMPTIES,
     intents::open_pages::FIRST_STATUSES,
@@ -345,6 +352,7 @@ const FOR_PEOPLE: &[Both] = &[
     figures::BY_STATUS,
     figures::DISPATCH,
     figures::FIRST_DISPATCHES,
+    figures::FIRST_IN_TROUBLE,
     figures::NOT_TAKEN,
     overview::FAILURES,
     overview::FIRST_READINGS,
@@ -414,6 +422,7 @@ const ON_SERVER: &[&str] = &[
     notifications::SEND,
     lock_inspection::BLOCKERS,
     lock_inspection::HELD_BY,
+    lock_table::SETTINGS,
     server_copy::END_SESSIONS,
     server_copy::FACTS,
     server_copy::IS_THERE,
@@ -470,7 +479,9 @@ const INSERTS: &[&Insert] = &[
     &batch::STOCK_STATES,
     &batch::TAKE,
     &alarms::RAISE,
+    &audits::NAME,
     &audits::NOTE,
+    &audits::NOTE_SAMPLE,
     &changes::APPEND,
     &erased::REMEMBER,
     &erasures::PERSON,

@@ -3,13 +3,15 @@
 use chrono::NaiveDate;
 use espelho_api_client::limit::Lane;
 use espelho_model::{
+    StoreKey,
     sync::{Resource, RunState, Target},
     text,
 };
 use espelho_store::{Error as StoreError, RunResult};
 
 use crate::{
-    Problem, ResourceReport, StoreContext, StoreReport, Trouble,
+    Error, Problem, ResourceReport, StoreContext, StoreReport, Trouble,
+    labels::{FetchedLabels, fetch_ready},
     plan::{downtime::was_mirrored, first_read::reads_open_first, pauses::Activity, reconciled::passes},
     pull::{
         OrdersPull, PassOptions, ProductsPull, Pull as _, read_in_full, read_subresource, run_pass,
@@ -35,6 +37,8 @@ pub struct Options {
     pub dry_run: bool,
     /// Mark rows gone, however many they are.
     pub accept_gone: bool,
+    /// Fetch the label files that are ready, after the resources. A service has a worker for them.
+    pub label_files: bool,
     /// The lane of its requests, if not the client's own.
     pub lane: Option<Lane>,
     /// The value of `sync_runs.kind`.
@@ -57,21 +61,27 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
         Ok(run) => run,
         Err(error) => return StoreReport::not_begun(context.key.clone(), Problem::from_store(&error)),
     };
-    let resources = read_resources(context, options).await;
+    let mut resources = read_resources(context, options).await;
+    let problem = match options.label_files {
+        true => add_labels(&context.key, &mut resources, fetch_ready(context).await),
+        false => None,
+    };
     let stats = context.client.stats();
     let mut report = StoreReport {
         store: context.key.clone(),
-        state: RunState::of_parts(resources.iter().map(|r| r.state)),
+        state: RunState::Complete,
         resources,
         requests: stats.requests - before.requests,
         rate_limited: stats.rate_limited - before.rate_limited,
         logins: stats.logins - before.logins,
         seconds: (context.clock.monotonic() - started).as_secs_f64(),
-        problem: None,
+        problem,
     };
     if let Err(error) = context.client.limiter().settle().await {
-        report.problem = Some(Problem::from_api(&error));
+        report.problem.get_or_insert_with(|| Problem::from_api(&error));
     }
+    // The row of the run and the report say the same.
+    report.state = state_of(&report);
     if let Some(run) = run {
         let error = report.problems().next().map(|p| p.in_one_line(context.locale));
         let (state, requests, counts) = (report.state.as_str(), report.requests, report.counts());
@@ -80,10 +90,37 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
             report.problem = Some(Problem::from_store(&error));
         }
     }
-    if report.problem.is_some() && report.state == RunState::Complete {
-        report.state = RunState::Partial;
-    }
+    report.state = state_of(&report);
     report
+}
+
+/// Returns how a run ended: a problem of the store leaves none complete.
+fn state_of(report: &StoreReport) -> RunState {
+    match RunState::of_parts(report.resources.iter().map(|resource| resource.state)) {
+        RunState::Complete if report.problem.is_some() => RunState::Partial,
+        state => state,
+    }
+}
+
+/// Adds what became of the label files; returns what kept them from being fetched. Where all went well, the report is
+/// that of the resources.
+fn add_labels(
+    store: &StoreKey,
+    resources: &mut Vec<ResourceReport>,
+    ended: Result<FetchedLabels, Error>,
+) -> Option<Problem> {
+    let labels = match ended {
+        Ok(labels) => labels.into_report(),
+        Err(error) => return Some(error.into()),
+    };
+    let (fetched, failed) = (labels.counts.changed, labels.counts.failed);
+    if fetched + failed > 0 {
+        tracing::info!(%store, fetched, failed, "fetched label files");
+    }
+    if failed > 0 {
+        resources.push(labels);
+    }
+    None
 }
 
 async fn read_resources(context: &StoreContext, options: &Options) -> Vec<ResourceReport> {
@@ -211,4 +248,36 @@ fn failed_report(resource: Resource, error: &StoreError) -> ResourceReport {
     let mut report = ResourceReport::new(resource);
     (report.state, report.problem) = (RunState::Failed, Some(Problem::from_store(error)));
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_store::Failure;
+
+    use super::*;
+
+    #[test]
+    fn labels_without_their_file_make_a_run_partial_in_its_row_and_in_its_report() {
+        let problem = || Problem::of(Trouble::Held, "c", text!("run-left"));
+        let fetched = |failed: usize| -> Result<FetchedLabels, Error> {
+            let [key, code, error, hint] = ["k", "not_a_label", "e", "h"].map(str::to_owned);
+            let failures = vec![Failure { key, code, error, hint, message: None }; failed];
+            Ok(FetchedLabels { fetched: 1, failures })
+        };
+        for (before, ended, state, resources) in [
+            (RunState::Complete, fetched(0), RunState::Complete, 1),
+            (RunState::Complete, fetched(2), RunState::Partial, 2),
+            (RunState::Partial, fetched(0), RunState::Partial, 1),
+            (RunState::Failed, fetched(0), RunState::Failed, 1),
+            (RunState::Complete, Err(problem().into()), RunState::Partial, 1),
+            (RunState::Failed, Err(problem().into()), RunState::Failed, 1),
+        ] {
+            let key = StoreKey::new("loja-1").unwrap();
+            let mut report = StoreReport::not_begun(key.clone(), problem());
+            report.resources =
+                vec![ResourceReport { state: before, ..ResourceReport::new(Resource::Orders) }];
+            report.problem = add_labels(&key, &mut report.resources, ended);
+            assert_eq!((state_of(&report), report.resources.len()), (state, resources), "{report:?}");
+        }
+    }
 }

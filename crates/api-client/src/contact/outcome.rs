@@ -146,10 +146,10 @@ impl Outcome {
     }
 }
 
-/// Returns whether a failure may be the trouble of its route alone. A connection that fails says nothing of a route
-/// that serves one row; a listing that is never answered while other routes are is dead.
+/// Returns whether a failure may be the trouble of its route alone. A connection that fails, or a 429, says nothing of a
+/// route that serves one row; a listing that is never answered while other routes are is dead.
 pub(super) fn is_of_route(kind: TroubleKind, route: &Route) -> bool {
-    kind == TroubleKind::Errors || (kind == TroubleKind::Unreachable && is_listing(route))
+    kind == TroubleKind::Errors || is_listing(route)
 }
 
 /// Formats why a call failed, cut to [`DETAIL`] characters. The alarm beside it names the address; of a proxy's page, the

@@ -244,6 +244,11 @@ impl Error {
     pub fn kind(&self) -> Option<Documented> {
         let Self::Refused { request, status, refusal, .. } = self else { return None };
         let is_download = request.contains("/labels/") && request.ends_with("/download");
+        // "404 when the order has no shipment" (API document, "Shipments and labels"), with no code of its own.
+        let has_no_shipment = *status == 404
+            && refusal.is_enveloped
+            && request.contains(" /api/v1/sellers/orders/")
+            && request.ends_with("/shipments");
         Some(match refusal.kind(*status) {
             Documented::MissingAbilities(_)
                 if request.contains(" /api/stores/page") || request.contains(" /api/stores/rating") =>
@@ -257,6 +262,7 @@ impl Error {
             Documented::Unknown if is_download && refusal.message_code == "UNPROCESSABLE_ENTITY" => {
                 Documented::LabelNotReady
             }
+            Documented::Unknown if has_no_shipment => Documented::NotFound,
             kind => kind,
         })
     }
@@ -405,6 +411,32 @@ mod tests {
         }
         let cut = Error::TooLarge { request: String::new(), read: true, limit_mib: 32 };
         assert!(!cut.is_absent() && !cut.is_foreign_denial());
+    }
+
+    #[test]
+    fn an_order_without_shipments_is_told_by_any_404_of_the_marketplace_and_by_no_other() {
+        let shipments = "GET /api/v1/sellers/orders/MP-1/shipments";
+        for (request, status, body, is_absent) in [
+            (shipments, 404, r#"{"success":false,"code":404,"message_code":"NOT_FOUND"}"#, true),
+            (shipments, 404, r#"{"success":false,"code":404,"message_code":"NO_SHIPMENT"}"#, true),
+            (shipments, 404, r#"{"success":false,"description":"Pedido sem envio"}"#, true),
+            (shipments, 404, r#"{"message":"no Route matched with those values"}"#, false),
+            (shipments, 404, r#"{"success":true}"#, false),
+            (shipments, 404, r#"{"success":"false"}"#, false),
+            (shipments, 404, "<html><h1>404 Not Found</h1></html>", false),
+            (shipments, 403, r#"{"success":false,"message_code":"NO_SHIPMENT"}"#, false),
+            (
+                "GET /api/v1/sellers/orders/MP-1",
+                404,
+                r#"{"success":false,"message_code":"NO_SHIPMENT"}"#,
+                false,
+            ),
+            ("GET /api/seller/logistics/shipments", 404, r#"{"success":false}"#, false),
+        ] {
+            let refusal = Box::new(Refusal::parse(body.as_bytes()));
+            let error = Error::Refused { request: request.into(), read: true, status, refusal, after: None };
+            assert_eq!(error.is_absent(), is_absent, "{request} {status} {body}");
+        }
     }
 
     // withstands: F008

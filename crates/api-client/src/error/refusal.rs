@@ -13,6 +13,8 @@ const LONGEST_CODE: usize = 64;
 /// The error envelope of the document, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
+    /// Whether `success` is `false`: the marketplace's own envelope, whatever its code. A proxy has none.
+    pub is_enveloped: bool,
     /// `message_code`, empty if absent.
     pub message_code: String,
     /// `description`, in Brazilian Portuguese.
@@ -29,6 +31,8 @@ pub struct Refusal {
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
+    #[serde(default)]
+    success: Value,
     #[serde(default)]
     message_code: Value,
     #[serde(default)]
@@ -53,6 +57,7 @@ impl Refusal {
             collect_fields("", named, &mut fields);
         }
         Self {
+            is_enveloped: envelope.success == Value::Bool(false),
             message_code: text(&envelope.message_code),
             description: text(if envelope.description.is_null() {
                 &envelope.message
@@ -66,9 +71,9 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the body had no field of the error envelope.
+    /// Returns whether the body said nothing in the fields of the error envelope.
     pub(crate) fn is_silent(&self) -> bool {
-        *self == Self::default()
+        *self == Self { is_enveloped: self.is_enveloped, ..Self::default() }
     }
 
     /// Returns whether the refusal is about this field or parameter.

@@ -4,6 +4,7 @@
 mod database;
 mod heartbeats;
 mod observe;
+mod rows;
 mod shown;
 
 use parking_lot::Mutex;

@@ -11,23 +11,27 @@ use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, ProductId, StoreKey, pause::Pause, text, text::Text, time::past};
+use espelho_model::{Clock, StoreKey, pause::Pause, time::past};
 use espelho_store::{
-    DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm, RemoteCount,
-    RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview,
+    AuditRecord, DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm,
+    RemoteCount, RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview, ZeroPrices,
 };
 use espelho_sync_engine::plan::{
     alarms::{
         ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
-        Observations, Owner, RowState, Rows, ServiceObservation, StoreObservation, SweepObservation,
-        UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
+        DifferencesSeen, Observations, Owner, RefusedWrites, Rows, ServiceObservation, StoreObservation,
+        SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
 };
 use tokio::task::JoinHandle;
 
-use super::{database::DatabaseState, heartbeats::PastWork};
+use super::{
+    database::DatabaseState,
+    heartbeats::PastWork,
+    rows::{rows_of, sharing_rows, zero_rows},
+};
 use crate::{
     health::StoreHealth,
     status::{Live, ShownStore, sweep_periods},
@@ -54,6 +58,8 @@ struct Read {
     fiscal: Arc<[FiscalQueue]>,
     /// The SKUs that products share, by the store's key.
     shared: Arc<BTreeMap<String, SharedSkus>>,
+    /// The prices of zero, by the store's key.
+    zeroes: Arc<BTreeMap<String, ZeroPrices>>,
     pauses: Vec<Pause>,
     channels: Vec<NoticeChannel>,
     schema: Arc<[String]>,
@@ -209,6 +215,7 @@ impl Facts {
         let due = self.read.deadlines.iter().filter(|due| due.store == name);
         let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
         let shared = self.read.shared.get(name);
+        let zeroes = self.read.zeroes.get(name);
         StoreObservation {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
@@ -222,14 +229,20 @@ impl Facts {
             unreadable: Vec::new(),
             credential: None,
             missing_scopes: Vec::new(),
+            refused_writes: None,
             ahead_seconds: None,
             webhook: shown.webhook_address.is_some().then(WebhookObservation::default),
             token_expires_at: proof.and_then(|proof| proof.token_expires_at),
-            rows: rows.filter_map(rows_of).chain(shared.map(sharing_rows)).collect(),
+            rows: rows
+                .filter_map(rows_of)
+                .chain(shared.map(sharing_rows))
+                .chain(zeroes.map(zero_rows))
+                .collect(),
             inbox: proof.and_then(|proof| proof.backlog).filter(|_| shown.webhook_address.is_some()),
             unseen: unseen.reduce(|one, other| (one.0 + other.0, one.1.min(other.1))),
             sweeps: sweeps(shown, swept, at),
             behind: behind(swept, at),
+            differing: differing(swept, at),
             complete_at: proof.and_then(|proof| proof.complete_at),
             run_problem: None,
             deadlines: due.map(deadlines_of).collect(),
@@ -338,13 +351,14 @@ async fn read_rows(
         true => Arc::new(Progress::read(store).await?),
         false => known.progress,
     };
-    let (deadlines, fiscal, shared) = match wants.deadlines {
+    let (deadlines, fiscal, shared, zeroes) = match wants.deadlines {
         true => (
             store.overview().due_deadlines(at + AHEAD).await?.into(),
             store.overview().fiscal_queues().await?.into(),
             Arc::new(store.overview().shared_skus().await?),
+            or_known(store.overview().zero_prices().await.map(Arc::new), known.zeroes)?,
         ),
-        false => (known.deadlines, known.fiscal, known.shared),
+        false => (known.deadlines, known.fiscal, known.shared, known.zeroes),
     };
     Ok(Read {
         troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
@@ -355,6 +369,7 @@ async fn read_rows(
         deadlines,
         fiscal,
         shared,
+        zeroes,
         schema: known.schema,
         last_runs: match (known.last_runs, instance) {
             (None, Some(_)) => Some(store.runs().ended_since(at - PAST).await?.into()),
@@ -378,56 +393,16 @@ fn or_known<T>(read: Result<T, Error>, known: T) -> Result<T, Error> {
     }
 }
 
-fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {
-    let state = match rows.state.as_str() {
-        "failed" => RowState::Failed,
-        "done" => RowState::Noted,
-        "held" => RowState::Held,
-        "doubtful" => RowState::Doubtful,
-        "waiting" => RowState::Waiting,
-        _ => return None,
-    };
-    let kept = rows.message.as_deref().and_then(|message| serde_json::from_str::<Text>(message).ok());
-    let words = match kept.filter(Text::is_known) {
-        Some(kept) => kept,
-        // Such a row has no column for an answer.
-        None if rows.entity == "order" && rows.code == "unknown_store" => {
-            text!("store-taken-unknown-store", store = rows.store.as_str())
-        }
-        None => text!("raw", error = rows.error.as_str(), hint = rows.hint.as_str()),
-    };
-    Some(Rows {
-        state,
-        code: rows.code.clone(),
-        count: rows.rows,
-        since: rows.since,
-        example: format!("{} {}", rows.entity, rows.key),
-        words,
-    })
-}
-
-/// Returns the products that share a SKU, as rows that failed: each of them is one of `v_errors`.
-fn sharing_rows(shared: &SharedSkus) -> Rows {
-    let [one, other] = shared.products.each_ref().map(ProductId::as_str);
-    Rows {
-        state: RowState::Failed,
-        code: "shared_sku".to_owned(),
-        count: shared.rows,
-        since: shared.since,
-        example: format!("products {one}"),
-        words: text!("run-shared-sku", sku = shared.sku.as_str(), one = one, other = other),
-    }
-}
-
 fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<SweepObservation> {
     let records = swept.map(|swept| swept.sweeps.as_slice()).unwrap_or_default();
-    let seen = |(kind, every): (&'static str, Duration)| SweepObservation {
-        kind: kind.to_owned(),
-        every_seconds: i64::try_from(every.as_secs()).unwrap_or(i64::MAX),
-        succeeded_at: records
-            .iter()
-            .find(|record| record.kind == kind)
-            .and_then(|record| past(record.succeeded_at, at)),
+    let seen = |(kind, every): (&'static str, Duration)| {
+        let record = records.iter().find(|record| record.kind == kind);
+        SweepObservation {
+            kind: kind.to_owned(),
+            every_seconds: i64::try_from(every.as_secs()).unwrap_or(i64::MAX),
+            succeeded_at: record.and_then(|record| past(record.succeeded_at, at)),
+            has_failed: record.is_some_and(|record| record.problem.is_some()),
+        }
     };
     sweep_periods(shown, swept, at).into_iter().map(seen).collect()
 }
@@ -440,6 +415,18 @@ fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<UnreachedCoun
         Some(UnreachedCount { kind: count.kind.clone(), remote: count.remote, local: count.local, since })
     };
     counts.iter().filter_map(seen).collect()
+}
+
+/// Returns what the last audits found to differ and is still open; an audit of the future is from before the clock was
+/// set back.
+fn differing(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<DifferencesSeen> {
+    let audits = swept.map(|swept| swept.audits.as_slice()).unwrap_or_default();
+    let seen = |audit: &AuditRecord| {
+        let at = past(Some(audit.at), at)?;
+        let (resource, rows, compared) = (audit.resource.clone(), audit.differing, audit.compared);
+        (rows > 0).then_some(DifferencesSeen { resource, rows, compared, at })
+    };
+    audits.iter().filter_map(seen).collect()
 }
 
 fn deadlines_of(due: &DueDeadlines) -> Deadlines {
@@ -531,30 +518,15 @@ fn add_contact(
         since: trouble.since,
         place: shown.password_place.clone(),
     });
-    seen.missing_scopes = contact.scope().map(|trouble| trouble.abilities).unwrap_or_default();
+    seen.missing_scopes = contact.scope_of_reads().map(|trouble| trouble.abilities).unwrap_or_default();
+    let writes = contact.scope_of_writes().filter(|trouble| !trouble.abilities.is_empty());
+    seen.refused_writes =
+        writes.map(|trouble| RefusedWrites { scopes: trouble.abilities, last: trouble.last });
 }
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::text::{Language, Locale};
-
     use super::*;
-
-    #[test]
-    fn products_that_share_a_sku_are_one_cause_that_names_two_of_them() {
-        let rows = sharing_rows(&SharedSkus {
-            sku: "CAN-01".into(),
-            products: ["01P", "02P"].map(ProductId::new),
-            rows: 5,
-            since: Some(DateTime::UNIX_EPOCH),
-        });
-        assert_eq!((rows.state, rows.code.as_str(), rows.count), (RowState::Failed, "shared_sku", 5));
-        assert_eq!(rows.example, "products 01P");
-        for locale in Language::ALL.map(Locale::of) {
-            let words = rows.words.message(locale);
-            assert!(["CAN-01", "01P", "02P"].iter().all(|part| words.contains(part)), "{words}");
-        }
-    }
 
     #[test]
     fn the_end_of_a_reconciliation_is_read_at_once_and_everything_else_in_its_time() {

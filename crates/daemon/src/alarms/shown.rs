@@ -103,7 +103,10 @@ impl ShownAlarm {
 
     /// Tells whether the causes of its code are mended apart; those of others only name a place.
     pub(crate) fn is_about_rows(&self) -> bool {
-        matches!(self.code.as_str(), "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused")
+        matches!(
+            self.code.as_str(),
+            "failed" | "held" | "doubtful" | "waiting" | "deadline" | "paused" | "mirror_differs"
+        )
     }
 
     /// Tells whether another alarm is about the same: one marketplace stays one cause while it hits one store here and

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     actor, prompt,
-    reading::{Reading, named},
+    reading::{Reading, named, store_of_command},
     say,
 };
 use crate::{
@@ -37,20 +37,24 @@ enum Decided {
     Unconfirmed(usize),
 }
 
-pub(super) async fn held(cli: &Cli) -> u8 {
+pub(super) async fn held(cli: &Cli, store: Option<&str>) -> u8 {
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,
     };
+    if let Err(problem) = named(&reading.configuration, store) {
+        return say(&problem, cli);
+    }
     let rows = reading.store.releases().held_rows().await;
     reading.store.close().await;
-    match rows {
+    match rows.map(|rows| of_store(rows, store)) {
         Ok(rows) if cli.json => {
             println!("{}", json!({ "held": rows.iter().map(as_json).collect::<Vec<_>>() }));
         }
         Ok(rows) if rows.is_empty() => println!("{}", text!("intents-nothing-held").message(cli.locale)),
         Ok(rows) => {
-            causes::of_errors(&rows).iter().for_each(|cause| print!("{}", held_lines(cause, cli.locale)));
+            let causes = causes::of_errors(&rows);
+            causes.iter().for_each(|cause| print!("{}", held_lines(cause, store, cli.locale)));
         }
         Err(error) => return say(&Problem::from_store(&error), cli),
     }
@@ -62,13 +66,19 @@ fn as_json(row: &ErrorRow) -> Value {
     json!({ "store": store, "entity": entity, "key": key, "code": code, "error": error, "hint": hint })
 }
 
-/// Returns what a guard holds for one cause, with what to do about it.
-fn held_lines(cause: &Cause, locale: Locale) -> String {
+/// Returns the held rows of a store, or all if none is named.
+fn of_store(mut rows: Vec<ErrorRow>, store: Option<&str>) -> Vec<ErrorRow> {
+    rows.retain(|row| store.is_none_or(|store| row.store == store));
+    rows
+}
+
+/// Returns what a guard holds for one cause, in a store or in all, with what to do about it.
+fn held_lines(cause: &Cause, store: Option<&str>, locale: Locale) -> String {
     let lines = format!("{}\n  {}\n", cause.line(locale), cause.next_step().message(locale));
     match cause.count {
         0 | 1 => lines,
         _ => {
-            let see = command_line(RowAct::Look, Rows::OfCause(&cause.code), None);
+            let see = command_line(RowAct::Look, Rows::OfCause(&cause.code), store);
             format!("{lines}  {}\n", text!("errors-each", see_all = see).message(locale))
         }
     }
@@ -149,8 +159,15 @@ async fn decide_with(
     if let Some(word) = arguments.entity.and_then(IntentArg::quarantined) {
         return retry_set_aside(reading, decision, arguments, word).await;
     }
-    let stores = stores_on_rows(reading, arguments.store.as_deref()).await?;
-    let intent = arguments.entity.and_then(IntentArg::intent);
+    let (intent, asked) = (arguments.entity.and_then(IntentArg::intent), arguments.store.as_deref());
+    let of_command = match (intent, &arguments.key) {
+        (Some(IntentKind::Command), Some(key)) => store_of_command(&reading.store, key, asked).await?,
+        _ => None,
+    };
+    let stores = match of_command {
+        Some(store) => vec![store],
+        None => stores_on_rows(reading, asked).await?,
+    };
     let rows = match (intent, &arguments.key, stores.as_slice()) {
         (Some(intent), Some(key), [store]) => {
             let row = reading.store.releases().seen_row(store.as_str(), intent, key).await?;
@@ -167,6 +184,7 @@ async fn decide_with(
             }
             vec![row]
         }
+        (Some(IntentKind::Command), Some(_), _) => return Err(no_such_row()),
         (Some(_), Some(_), _) => return Err(which_store()),
         _ => {
             let with_unknown_stores = arguments.store.is_none();
@@ -364,6 +382,29 @@ mod tests {
                 assert!(next.contains(step) && !text.message(locale).contains("{$"), "{state}: {next}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_held_is_shown_of_the_store_that_is_named() {
+        let row = |store: &str| ErrorRow {
+            store: store.into(),
+            entity: "price".into(),
+            key: "CAN-01/1".into(),
+            code: "price_jump".into(),
+            error: "e".into(),
+            hint: "h".into(),
+            at: None,
+            kind: None,
+            subject: Some("CAN-01".into()),
+            message_id: None,
+        };
+        let rows = [row("loja-1"), row("loja-2"), row("loja-2")];
+        for (store, expected) in [(None, 3), (Some("loja-2"), 2), (Some("loja-3"), 0)] {
+            assert_eq!(of_store(rows.to_vec(), store).len(), expected, "{store:?}");
+        }
+        let cause = causes::of_errors(&rows[1..]).remove(0);
+        let lines = held_lines(&cause, Some("loja-2"), Locale::default());
+        assert!(lines.contains("espelho errors --all --code price_jump --store loja-2"), "{lines}");
     }
 
     #[test]

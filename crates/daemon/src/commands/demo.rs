@@ -167,7 +167,7 @@ async fn once(
         let database = database.display().to_string();
         print!("{}", report::as_text(&reports, locale));
         println!("\n{}", text!("demo-mirrored", database = database.as_str()).message(locale));
-        show_tables(&shared.store, configuration).await?;
+        show_tables(&shared.store, configuration, locale).await?;
         questions::show(&shared.store, locale).await?;
         println!("\n{}", text!("demo-ask", command = format!("sqlite3 {database}")).message(locale));
     }
@@ -175,14 +175,11 @@ async fn once(
     Ok(exit::of_run(&reports))
 }
 
-async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
+async fn show_tables(store: &Store, configuration: &Configuration, locale: Locale) -> Result<()> {
     for config in &configuration.stores {
         for resource in Resource::ALL {
-            println!(
-                "  {:7} {resource} ({})",
-                store.mirror().count(&config.key, resource).await?,
-                config.key
-            );
+            let count = locale.number(store.mirror().count(&config.key, resource).await?);
+            println!("  {count:>7} {resource} ({})", config.key);
         }
     }
     for (table, sql) in [
@@ -192,7 +189,8 @@ async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()>
         ("stock_locations", "SELECT CAST(count(*) AS TEXT) FROM stock_locations"),
     ] {
         let count = store.diagnostics().ask(sql, 1).await?;
-        println!("  {:7} {table}", count.first().map_or("0", |row| row[0].as_str()));
+        let count = count.first().and_then(|row| row[0].parse().ok()).unwrap_or_default();
+        println!("  {:>7} {table}", locale.number(count));
     }
     Ok(())
 }

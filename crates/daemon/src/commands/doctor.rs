@@ -35,7 +35,7 @@ use self::{
     finding::{Finding, State, exit_code},
     printer::Printer,
 };
-use super::load;
+use super::{report_mistakes, status::show_beside_mistakes};
 use crate::{
     cli::{Cli, DoctorArgs},
     config, telemetry,
@@ -58,12 +58,19 @@ pub(super) struct Looked {
 
 /// Checks everything.
 pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
-    let configuration = match load(cli) {
+    let folder = config::directory(cli.config.as_deref());
+    let configuration = match config::load(&folder) {
         Ok(configuration) => configuration,
-        Err(code) => return Looked { code, ..Looked::default() },
+        Err(mistakes) => {
+            let code = match cli.json {
+                true => report_mistakes(&mistakes, cli),
+                // No check has what it needs, and a service may run all the same.
+                false => show_beside_mistakes(&mistakes, cli, None).await,
+            };
+            return Looked { code, ..Looked::default() };
+        }
     };
     telemetry::start(configuration.installation.log.format, "off");
-    let folder = config::directory(cli.config.as_deref());
     let facts = Facts::new(configuration, folder, arguments.login, cli.locale.language);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);

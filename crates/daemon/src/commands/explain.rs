@@ -14,7 +14,7 @@ use espelho_sync_engine::{
 use serde_json::{Value, json};
 
 use super::{
-    reading::{Reading, named},
+    reading::{Reading, named, store_of_command},
     say,
 };
 use crate::{
@@ -41,6 +41,14 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     };
     let keys = match named(&reading.configuration, store.as_deref()) {
         Ok(keys) => keys,
+        Err(problem) => return say(&problem, cli),
+    };
+    let of_command = match entity {
+        Some("command") => store_of_command(&reading.store, key, store.as_deref()).await,
+        _ => Ok(None),
+    };
+    let keys = match of_command {
+        Ok(own) => own.map_or(keys, |own| vec![own]),
         Err(problem) => return say(&problem, cli),
     };
     let mut found = find_all(&reading.store, &keys, entity, key).await;

@@ -51,7 +51,7 @@ async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), 
     let bounds = reading.store.changes().feed_bounds().await?;
     let newest = bounds.map_or(0, |(_, newest)| newest);
     if seq > newest {
-        let text = text!("run-unknown-seq", seq = seq, newest = newest);
+        let text = text!("run-unknown-seq", seq = seq.to_string(), newest = newest.to_string());
         return Err(Problem::of(Trouble::Configuration, "unknown_seq", text));
     }
     reading.store.changes().acknowledge(consumer, seq).await.map(drop).map_err(Problem::from)

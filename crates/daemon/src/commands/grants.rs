@@ -2,6 +2,7 @@
 
 use espelho_model::text;
 use espelho_sync_engine::{Problem, Trouble};
+use serde_json::json;
 
 use super::say;
 use crate::{cli::Cli, config, exit};
@@ -13,8 +14,13 @@ pub(super) fn run(cli: &Cli, role: &str) -> u8 {
     if let Some(problem) = url.and_then(refusal) {
         return say(&problem, cli);
     }
-    println!("{}", espelho_store::grants(role));
+    println!("{}", shown(espelho_store::grants(role), cli.json));
     exit::COMPLETE
+}
+
+/// Returns the SQL as it is printed: itself, or with `--json` as the one key of an object.
+fn shown(sql: String, is_json: bool) -> String {
+    if is_json { json!({ "sql": sql }).to_string() } else { sql }
 }
 
 /// Returns the reason why a database has no rights to grant.
@@ -26,6 +32,13 @@ fn refusal(url: &str) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sql_is_printed_as_it_is_or_as_one_object() {
+        let sql = || "GRANT SELECT ON \"orders\" TO erp;\n".to_owned();
+        assert_eq!(shown(sql(), false), sql());
+        assert_eq!(shown(sql(), true), r#"{"sql":"GRANT SELECT ON \"orders\" TO erp;\n"}"#);
+    }
 
     #[test]
     fn only_postgresql_has_rights_to_grant() {

@@ -8,7 +8,11 @@ mod answer;
 mod delay;
 mod wait;
 
-use std::{io::IsTerminal as _, path::Path, time::Duration};
+use std::{
+    io::{ErrorKind, IsTerminal as _},
+    path::Path,
+    time::Duration,
+};
 
 use espelho_model::{
     StoreKey,
@@ -358,7 +362,10 @@ fn labels(command: &LabelsCommand) -> Result<(Deed, Intent), Refusal> {
 fn read_file(locale: Locale, kind: ImportKind, file: &Path, known: &Known) -> Result<Rows, Refusal> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| {
-        let problem = error.to_string();
+        let problem = match error.kind() {
+            ErrorKind::NotFound => text!("files-missing"),
+            _ => text!("words-quoted", said = error.to_string()),
+        };
         Refusal::new("usage", text!("intents-no-file", file = name.as_str(), problem = problem))
     })?;
     import::rows(kind, &bytes, known).map_err(|bad| {

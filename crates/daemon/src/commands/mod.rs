@@ -80,7 +80,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Errors(arguments)) => errors::run(&cli, arguments).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
         Some(Command::Get(GetCommand::Order(arguments))) => get::order(&cli, arguments).await,
-        Some(Command::Held) => decide::held(&cli).await,
+        Some(Command::Held { store }) => decide::held(&cli, store.as_deref()).await,
         Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments, None).await,
         Some(Command::Retry(arguments)) => {
             let decision = if arguments.ignored { Decision::BringBack } else { Decision::Retry };

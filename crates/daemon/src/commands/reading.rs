@@ -11,7 +11,7 @@ use espelho_store::{Error, Store};
 use espelho_sync_engine::{Problem, Trouble};
 
 use super::{load_to_read, say};
-use crate::{cli::Cli, config::Configuration, place::Place};
+use crate::{cli::Cli, config::Configuration, place::Place, terminal::shown};
 
 /// The longest wait for the own database to say which installation it belongs to.
 const IDENTITY_TIMEOUT: Duration = Duration::from_secs(3);
@@ -101,6 +101,32 @@ pub(super) fn named(configuration: &Configuration, asked: Option<&str>) -> Resul
     }
 }
 
+/// Returns the store of a command, whose number is unique in the database: nobody has to name the store. `None` if no
+/// command has the number.
+pub(super) async fn store_of_command(
+    store: &Store,
+    number: &str,
+    asked: Option<&str>,
+) -> Result<Option<StoreKey>, Problem> {
+    let Ok(id) = number.parse() else { return Ok(None) };
+    match store.commands().store_of(id).await? {
+        Some(own) => agreed(number, &own, asked),
+        None => Ok(None),
+    }
+}
+
+/// Returns the store of a command if nobody named another one. No store can have the name of some rows.
+fn agreed(number: &str, own: &str, asked: Option<&str>) -> Result<Option<StoreKey>, Problem> {
+    match asked.filter(|asked| *asked != own) {
+        Some(asked) => {
+            let (own, asked) = (shown(own), shown(asked));
+            let text = text!("run-command-of-another", number = number, own = own, asked = asked);
+            Err(Problem::of(Trouble::Configuration, "usage", text))
+        }
+        None => Ok(StoreKey::new(own).ok()),
+    }
+}
+
 /// Returns the problem of a name that no store has.
 pub(super) fn unknown_store(asked: &str, known: &[StoreKey]) -> Problem {
     let known: Vec<&str> = known.iter().map(StoreKey::as_str).collect();
@@ -110,6 +136,8 @@ pub(super) fn unknown_store(asked: &str, known: &[StoreKey]) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
+
     use super::*;
 
     #[test]
@@ -126,6 +154,21 @@ mod tests {
             (Err(Error::Restoring { path: "x.db".into() }), false),
         ] {
             assert_eq!(differs("a1", &own), is_other, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_has_its_store_and_another_one_that_is_named_contradicts() {
+        for (own, asked, expected) in [
+            ("loja-1", None, Ok(Some("loja-1"))),
+            ("loja-1", Some("loja-1"), Ok(Some("loja-1"))),
+            ("loja-1", Some("loja-2"), Err("O comando 5 é da loja “loja-1”, não de “loja-2”.")),
+            ("no store", None, Ok(None)),
+        ] {
+            let found = agreed("5", own, asked).map_err(|problem| problem.message(Locale::default()));
+            let found =
+                found.as_ref().map(|found| found.as_ref().map(StoreKey::as_str)).map_err(String::as_str);
+            assert_eq!(found, expected, "{own} {asked:?}");
         }
     }
 

@@ -76,7 +76,7 @@ fn tell(restored: &Restored, place: &str, cli: &Cli) {
             say(text!("copies-mirror-lost"));
         }
     }
-    say(text!("copies-feed", from = *feed_from));
+    say(text!("copies-feed", from = feed_from.to_string()));
     say(text!("copies-next-start"));
     say(text!("copies-other-installation"));
 }

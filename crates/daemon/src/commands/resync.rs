@@ -2,12 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use espelho_model::{clock::SystemClock, sync::RunState, text, text::Locale};
-use espelho_sync_engine::{
-    Error, Options, Problem, StoreContext, StoreReport, Trouble,
-    labels::{self, FetchedLabels},
-    reconcile,
-};
+use espelho_model::{clock::SystemClock, text, text::Locale};
+use espelho_sync_engine::{Options, Problem, StoreReport, Trouble, reconcile};
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +79,7 @@ fn options(cli: &Cli) -> Options {
         deep: arguments.deep,
         dry_run: arguments.dry_run,
         accept_gone: arguments.accept_gone,
+        label_files: arguments.only.is_empty() && !arguments.dry_run,
         lane: None,
         kind: "resync",
     }
@@ -120,46 +117,11 @@ async fn resync_store(
         }
         Err(problem) => return StoreReport::not_begun(config.key.clone(), problem),
     };
-    let mut report = reconcile(&context, options).await;
-    if options.only.is_empty() && !options.dry_run && report.problem.is_none() {
-        fetch_labels(&context, &mut report).await;
-    }
+    let report = reconcile(&context, options).await;
     if let Err(error) = context.lease.release().await {
         tracing::warn!(store = %config.key, %error, "lease not released; it ends with the connection");
     }
     report
-}
-
-/// Fetches the label files that are ready, each once.
-async fn fetch_labels(context: &StoreContext, report: &mut StoreReport) {
-    let before = context.client.stats().requests;
-    let ended = labels::fetch_ready(context).await;
-    report.requests += context.client.stats().requests - before;
-    add_labels(report, ended);
-}
-
-/// Adds what became of the label files. Where all went well, the report is that of the reconciliation.
-fn add_labels(report: &mut StoreReport, ended: Result<FetchedLabels, Error>) {
-    let state = match ended {
-        Ok(labels) => {
-            let labels = labels.into_report();
-            let (fetched, failed) = (labels.counts.changed, labels.counts.failed);
-            if fetched + failed > 0 {
-                tracing::info!(store = %report.store, fetched, failed, "fetched label files");
-            }
-            if failed == 0 {
-                return;
-            }
-            let state = labels.state;
-            report.resources.push(labels);
-            state
-        }
-        Err(error) => {
-            report.problem = Some(error.into());
-            RunState::Failed
-        }
-    };
-    report.state = RunState::of_parts([report.state, state]);
 }
 
 /// Keeps only the requested stores.
@@ -186,40 +148,5 @@ fn print(reports: &[StoreReport], cli: &Cli) {
         println!("{object}");
     } else {
         print!("{text}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use espelho_model::StoreKey;
-    use espelho_store::Failure;
-
-    use super::*;
-
-    #[test]
-    fn labels_without_their_file_make_a_run_partial_in_its_words_and_in_its_exit_code() {
-        let problem = |trouble| Problem::of(trouble, "c", text!("run-left"));
-        let fetched = |failed: usize| -> Result<FetchedLabels, Error> {
-            let [key, code, error, hint] = ["k", "not_a_label", "e", "h"].map(str::to_owned);
-            let failures = vec![Failure { key, code, error, hint, message: None }; failed];
-            Ok(FetchedLabels { fetched: 1, failures })
-        };
-        let held = || -> Result<FetchedLabels, Error> { Err(problem(Trouble::Held).into()) };
-        for (before, ended, state, resources, code) in [
-            (RunState::Complete, fetched(0), "complete", 0, exit::COMPLETE),
-            (RunState::Complete, fetched(2), "partial", 1, exit::PARTIAL),
-            (RunState::Partial, fetched(0), "partial", 0, exit::PARTIAL),
-            (RunState::Failed, fetched(0), "failed", 0, exit::FAILED),
-            (RunState::Complete, held(), "partial", 0, exit::HELD),
-        ] {
-            let key = StoreKey::new("loja-1").unwrap();
-            let mut report = StoreReport::not_begun(key, problem(Trouble::Failure));
-            (report.problem, report.state) = (None, before);
-            add_labels(&mut report, ended);
-            let object = report::as_json(std::slice::from_ref(&report), Locale::default());
-            let found = object["stores"][0]["resources"].as_object().map_or(0, serde_json::Map::len);
-            assert_eq!((object["state"].as_str(), found), (Some(state), resources), "{object}");
-            assert_eq!(exit::of_run(&[report]), code, "{object}");
-        }
     }
 }

@@ -42,7 +42,7 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
     }
     let configuration = match config::load_without_secrets(&config::directory(cli.config.as_deref())) {
         Ok(configuration) => configuration,
-        Err(mistakes) => return show_beside_mistakes(mistakes, cli, arguments.store.as_deref()).await,
+        Err(mistakes) => return show_beside_mistakes(&mistakes, cli, arguments.store.as_deref()).await,
     };
     let of = match named(&configuration, arguments.store.as_deref()) {
         Ok(keys) => arguments.store.as_ref().and(keys.into_iter().next()),
@@ -83,25 +83,30 @@ pub(super) async fn run(cli: &Cli, arguments: &StatusArgs) -> u8 {
 }
 
 /// Prints the mistakes of a configuration that cannot be read, then the state as the running service tells it: that one
-/// has the files of its start or of its last reload. Returns the exit code of the mistakes.
-async fn show_beside_mistakes(mistakes: Vec<ConfigError>, cli: &Cli, of: Option<&str>) -> u8 {
+/// has the files of its start or of its last reload. Its address may be the usual one, because the line with another has
+/// the mistake: it is named. Returns the exit code of the mistakes.
+pub(super) async fn show_beside_mistakes(mistakes: &[ConfigError], cli: &Cli, of: Option<&str>) -> u8 {
+    // The address of a folder without a configuration is nobody's.
+    if mistakes.iter().any(ConfigError::is_none_yet) {
+        return report_mistakes(mistakes, cli);
+    }
     let (clock, of) = (SystemClock::shared(), of.and_then(|name| StoreKey::new(name).ok()));
-    let told = match config::load_without_stores(&config::directory(cli.config.as_deref())) {
-        // The address of a folder without a configuration is nobody's.
-        Ok(configuration) if !mistakes.iter().any(ConfigError::is_none_yet) => {
-            ask_own_service(&configuration, of.as_ref(), cli.locale, &clock).await
-        }
-        _ => None,
+    let configuration = config::load_readable(&config::directory(cli.config.as_deref()));
+    let address = configuration.installation.http.listen.to_string();
+    let told = ask_own_service(&configuration, of.as_ref(), cli.locale, &clock).await;
+    let problems = say_mistakes(mistakes, cli);
+    let beside = match told {
+        Some(_) => text!("status-beside-mistakes", address = address),
+        None => text!("status-none-beside-mistakes", address = address),
     };
-    let Some(snapshot) = told else {
-        return report_mistakes(&mistakes, cli);
-    };
-    let problems = say_mistakes(&mistakes, cli);
-    match cli.json {
-        true => println!("{}", with_errors(&snapshot, &problems, cli.locale)),
-        false => {
+    eprintln!("espelho: {}", beside.message(cli.locale));
+    match (told, cli.json) {
+        (Some(snapshot), true) => println!("{}", with_errors(&snapshot, &problems, cli.locale)),
+        (Some(snapshot), false) => {
             show(&snapshot, cli, None);
         }
+        (None, true) => println!("{}", report::failure_json(&problems, cli.locale)),
+        (None, false) => {}
     }
     exit::CONFIGURATION
 }
@@ -119,8 +124,11 @@ async fn alive(listen: SocketAddr, cli: &Cli) -> u8 {
     let answer = local::request(listen, "GET", "/livez", None, &SystemClock::shared()).await;
     let hangs = match answer {
         Ok(answer) if answer.status == 200 => None,
-        Ok(answer) => Some(answer.text().await.unwrap_or_default()),
-        Err(error) => Some(error.to_string()),
+        Ok(answer) => {
+            let said = answer.text().await.unwrap_or_default();
+            Some(text!("words-quoted", said = said.trim()))
+        }
+        Err(error) => Some(local::failure(&error)),
     };
     if cli.json {
         println!("{}", json!({ "alive": hangs.is_none() }));
@@ -128,7 +136,7 @@ async fn alive(listen: SocketAddr, cli: &Cli) -> u8 {
     match hangs {
         None => exit::COMPLETE,
         Some(cause) => {
-            let text = text!("status-not-alive", address = listen.to_string(), cause = cause.trim());
+            let text = text!("status-not-alive", address = listen.to_string(), cause = cause);
             eprintln!("espelho: {}", text.message(cli.locale));
             exit::FAILED
         }

@@ -2,7 +2,10 @@
 
 use std::{ops::Range, path::Path};
 
-use espelho_model::{text, text::Text};
+use espelho_model::{
+    text,
+    text::{Arg, Text},
+};
 use serde::de::DeserializeOwned;
 
 use super::{ConfigError, people};
@@ -30,6 +33,28 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
         },
         place: place(path, text, error.span()),
     })
+}
+
+/// Mistakes beyond these make a file unreadable as a whole.
+const MOST_MISTAKES: usize = 20;
+
+/// Parses what can be parsed of TOML: lines with mistakes are left out.
+pub(super) fn parse_readable<T: DeserializeOwned + Default>(text: &str) -> T {
+    let mut lines: Vec<&str> = text.lines().collect();
+    for _ in 0..MOST_MISTAKES {
+        let left = lines.join("\n");
+        let error: toml::de::Error = match toml::from_str(&left) {
+            Ok(parsed) => return parsed,
+            Err(error) => error,
+        };
+        let before = error.span().map(|span| left.get(..span.start).unwrap_or(&left));
+        let at = before.map(|before| before.matches('\n').count());
+        match at.and_then(|at| lines.get_mut(at)) {
+            Some(line) => *line = "",
+            None => break,
+        }
+    }
+    T::default()
 }
 
 /// Tells whether the line has a secret.
@@ -95,21 +120,28 @@ pub(super) fn nearest<'n>(unknown: &str, names: impl Iterator<Item = &'n str>) -
 }
 
 /// Splits "invalid type: integer `5`, expected a string", if the expected type has a name for people.
-fn wrong_type(message: &str) -> Option<(String, Text)> {
+fn wrong_type(message: &str) -> Option<(Arg, Text)> {
     let (found, expected) = message.strip_prefix("invalid ")?.split_once(", expected ")?;
     let (_, found) = found.split_once(": ")?;
     let found = found.split_once('`').map_or(found, |(_, quoted)| quoted.trim_end_matches('`'));
+    let found = match found {
+        "map" => text!("config-found-table").into(),
+        "sequence" => text!("config-found-list").into(),
+        value => Arg::from(value.strip_prefix("string ").unwrap_or(value)),
+    };
     let expected = match expected.trim() {
         "a string" | "string" => text!("config-type-text"),
         "socket address" => text!("config-type-address"),
         "a boolean" => text!("config-type-switch"),
         "f64" | "f32" => text!("config-type-number"),
         "a sequence" => text!("config-type-list"),
+        "a map" => text!("config-type-table"),
+        table if table.starts_with("struct ") => text!("config-type-table"),
         "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => text!("config-type-whole"),
         whole if whole.starts_with("a nonzero") => text!("config-type-positive"),
         _ => return None,
     };
-    Some((found.to_owned(), expected))
+    Some((found, expected))
 }
 
 /// Splits "unknown field `x`, expected one of `a`, `b`".
@@ -122,11 +154,12 @@ fn listed<'m>(message: &'m str, prefix: &str) -> Option<(&'m str, Vec<&'m str>)>
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
+
     use super::*;
 
-    #[derive(Debug, serde::Deserialize)]
+    #[derive(Debug, Default, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only the keys matter here")]
     struct Sample {
         #[serde(default)]
         listen: String,
@@ -148,6 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn lines_with_mistakes_are_left_out_of_what_can_be_read() {
+        for (text, listen, format) in [
+            ("listen = \"a\"\nformat = 5\n", "a", 5),
+            ("lissten = \"b\"\nlisten = \"a\"\nformat = 1.5\n", "a", 0),
+            ("format = 5\nlisten = \n", "", 5),
+            ("format = 5\nlisten = \"a\nx", "", 5),
+            ("", "", 0),
+        ] {
+            let read: Sample = parse_readable(text);
+            assert_eq!((read.listen.as_str(), read.format), (listen, format), "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_password_without_quotes_is_not_quoted_in_the_message() {
         #[derive(Debug, serde::Deserialize)]
         #[expect(dead_code, reason = "only its mistake matters")]
@@ -165,6 +212,22 @@ mod tests {
             mistake("listen = 5\n"),
             "espelho.toml:1: text in quotes is expected here, and 5 is written"
         );
+        for (message, expected) in [
+            (
+                "invalid type: map, expected a sequence",
+                "aqui vale uma lista entre colchetes, e está escrito uma seção",
+            ),
+            (
+                "invalid type: sequence, expected a string",
+                "aqui vale um texto entre aspas, e está escrito uma lista",
+            ),
+            (
+                "invalid type: string \"x\", expected struct Http",
+                "aqui vale uma seção com chaves, e está escrito \"x\"",
+            ),
+        ] {
+            assert_eq!(in_words(message).message(Locale::default()), expected);
+        }
         assert!(mistake("\nformat = 1.5\n").starts_with("espelho.toml:2: a whole number is expected here"));
         assert!(mistake("\n\nlisten = \n").starts_with("espelho.toml:3: "));
     }

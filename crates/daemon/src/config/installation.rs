@@ -289,10 +289,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         false => Installation::default(),
     };
     let mut installation = override_from_environment(&from_file)?;
-    if let Some(file) = installation.database.url_file.as_ref().filter(|_| !is_url_overridden(is_set)) {
-        // The path is relative to the file that names it; join keeps an absolute path unchanged.
-        installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
-    }
+    read_database_url(&mut installation.database, dir)?;
     let webhooks = &mut installation.webhooks;
     for file in [&mut webhooks.tls_certificate_file, &mut webhooks.tls_key_file].into_iter().flatten() {
         *file = dir.join(&*file);
@@ -320,6 +317,25 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         return Err(ConfigError { place: file::place_of(&path, &text, key), problem });
     }
     Ok(installation)
+}
+
+/// Reads what can be read of `DIR/espelho.toml`: what has a mistake is as if nobody had written it.
+pub(super) fn load_readable(dir: &Path) -> Installation {
+    let text = file::read(&dir.join("espelho.toml")).unwrap_or_default();
+    let from_file: Installation = file::parse_readable(&text);
+    let mut installation = override_from_environment(&from_file).unwrap_or(from_file);
+    // Without the file the address stays the one beside it.
+    let _ = read_database_url(&mut installation.database, dir);
+    installation
+}
+
+/// Takes the database's address from the file that has it, if one is named.
+fn read_database_url(database: &mut Database, dir: &Path) -> Result<(), ConfigError> {
+    if let Some(file) = database.url_file.as_ref().filter(|_| !is_url_overridden(is_set)) {
+        // The path is relative to the file that names it; join keeps an absolute path unchanged.
+        database.url = file::read(&dir.join(file))?.trim().to_owned();
+    }
+    Ok(())
 }
 
 /// True if the environment has the database's address itself, which comes before a file that `espelho.toml` names; `has`

@@ -169,11 +169,11 @@ pub(crate) fn load_listen(dir: &Path) -> Result<SocketAddr, ConfigError> {
     installation::load(dir).map(|installation| installation.http.listen)
 }
 
-/// Reads `espelho.toml` alone, as a configuration without stores: enough to ask the running service, which has the
-/// stores' files of its start or of its last reload.
-pub(crate) fn load_without_stores(dir: &Path) -> Result<Configuration, ConfigError> {
+/// Reads what can be read of `espelho.toml`, as a configuration without stores: enough to ask the running service, which
+/// has the files of its start or of its last reload.
+pub(crate) fn load_readable(dir: &Path) -> Configuration {
     let (tokens, notices) = (Tokens::default(), NoticesConfig::default());
-    Ok(Configuration { installation: installation::load(dir)?, stores: Vec::new(), tokens, notices })
+    Configuration { installation: installation::load_readable(dir), stores: Vec::new(), tokens, notices }
 }
 
 fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {
@@ -329,6 +329,31 @@ mod tests {
         std::fs::write(stores.join("stores/loja.toml"), "x = 1\n").unwrap();
         let errors = load(&stores).err().unwrap_or_default();
         assert!(errors[0].text().next(Locale::default()).is_some_and(|next| next.contains("espelho check")));
+    }
+
+    #[test]
+    fn a_broken_file_still_says_where_the_service_is_asked() {
+        for (text, port, url) in [
+            (
+                "[http]\nlissten = 1\nlisten = \"127.0.0.1:9100\"\n[database]\nurl = \"sqlite:a.db\"\n",
+                9_100,
+                "sqlite:a.db",
+            ),
+            ("[database]\nurl_file = \"url\"\n[http]\nlisten = \"nowhere\"\n", 8_787, "sqlite:b.db"),
+            ("[database]\nurl_file = \"none\"\n", 8_787, "sqlite:espelho.db"),
+            (
+                "[schedule]\nreconcile = \"x\"\n[http]\nlisten = \"127.0.0.1:9100\"\n",
+                9_100,
+                "sqlite:espelho.db",
+            ),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join("url"), "sqlite:b.db\n").unwrap();
+            std::fs::write(dir.path().join("espelho.toml"), text).unwrap();
+            assert!(load(dir.path()).is_err());
+            let read = load_readable(dir.path()).installation;
+            assert_eq!((read.http.listen.port(), read.database.url.as_str()), (port, url), "{text}");
+        }
     }
 
     #[test]

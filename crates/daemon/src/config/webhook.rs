@@ -23,7 +23,7 @@ use super::{
 pub(crate) struct WebhookConfig {
     /// The address to which the marketplace delivers.
     pub public_url: String,
-    /// The events to ask for; `*` is everything.
+    /// The events to ask for; `order.*` is a group of them, `*` is everything.
     pub events: Vec<String>,
     /// The secret of a webhook that was created in the seller portal; the secret of one that a login creates is in the
     /// database.
@@ -43,8 +43,16 @@ impl WebhookConfig {
     }
 
     fn asks_for(&self, event: &str) -> bool {
-        self.secret.is_none() && self.events.iter().any(|asked| asked == "*" || asked == event)
+        self.secret.is_none() && self.events.iter().any(|asked| covers(asked, event))
     }
+}
+
+/// Tells whether an asked name means an event: its own name, its group (`order.*`), or everything.
+fn covers(asked: &str, event: &str) -> bool {
+    let group = asked.strip_suffix(".*");
+    asked == "*"
+        || asked == event
+        || (group.is_some() && group == event.split_once('.').map(|(group, _)| group))
 }
 
 /// The section as written.
@@ -81,9 +89,8 @@ impl Webhook {
         if events.is_empty() || events.iter().any(|event| event.trim().is_empty()) {
             return Err(("events", text!("config-webhook-events")));
         }
-        if let Some(unknown) =
-            events.iter().find(|event| *event != "*" && EventName::new(event).group().is_none())
-        {
+        let means_none = |asked: &&String| !EventName::ALL.iter().any(|event| covers(asked, event.as_str()));
+        if let Some(unknown) = events.iter().find(means_none) {
             let nearest = nearest(unknown, EventName::ALL.iter().map(EventName::as_str)).unwrap_or("*");
             return Err(("events", text!("config-webhook-event", event = unknown, nearest = nearest)));
         }
@@ -172,6 +179,8 @@ mod tests {
             ("", true),
             ("events = [\"order.paid\", \"product.stock_updated\"]", true),
             ("events = [\"order.paid\", \"product.price_updated\"]", false),
+            ("events = [\"product.*\"]", true),
+            ("events = [\"stock.*\", \"order.*\"]", false),
             ("secret = \"whsec_0123456789abcdef\"", false),
         ] {
             assert_eq!(production(events).unwrap().has_stock_events(), expected, "{events}");
@@ -181,6 +190,8 @@ mod tests {
             ("events = [\"order.created\", \"order.status_changed\"]", true),
             ("events = [\"order.created\", \"order.paid\"]", false),
             ("events = [\"order.status_changed\"]", false),
+            ("events = [\"order.*\"]", true),
+            ("events = [\"shipment.*\"]", false),
             ("secret = \"whsec_0123456789abcdef\"", false),
         ] {
             assert_eq!(production(events).unwrap().has_order_events(), expected, "{events}");
@@ -188,6 +199,10 @@ mod tests {
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
         let (key, misspelt) = production("events = [\"*\", \"order.payed\"]").unwrap_err();
         assert!(key == "events" && misspelt.to_string().contains("order.paid"), "{misspelt}");
+        for group in ["orders.*", "order.", ".*", "order.*.*", "*.*", "order.paid.*", "ORDER.*"] {
+            let (key, unknown) = production(&format!("events = [\"{group}\"]")).unwrap_err();
+            assert!(key == "events" && unknown.to_string().contains(group), "{unknown}");
+        }
         for none in ["events = []", "events = [\" \"]"] {
             assert_eq!(production(none).unwrap_err().0, "events");
         }

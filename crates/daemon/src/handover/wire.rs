@@ -91,6 +91,8 @@ impl Asked {
             deep: self.deep,
             dry_run: self.dry_run,
             accept_gone: self.accept_gone,
+            // The service's own worker fetches them.
+            label_files: false,
             kind: "resync",
         })
     }

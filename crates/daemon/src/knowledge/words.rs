@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
+    money::parse_decimal,
     next_step::{RowAct, Rows, command_line},
     push::{CommandKind, PushState},
     text,
@@ -195,7 +196,26 @@ fn of_event(Event { at, what }: Event) -> Told {
 
 /// Returns the name of a row of the ERP.
 fn row_name(intent: IntentKind, key: &str) -> Text {
-    Text::new("explain-entity").with("entity", intent.as_str()).with("key", shown(key))
+    Text::new("explain-entity").with("entity", intent.as_str()).with("key", key_in_words(intent, key))
+}
+
+/// Returns a row's key as people write its values: `CAN-01/1: 70.9 → 0.99` of a price has amounts, and that of a level
+/// quantities.
+fn key_in_words(intent: IntentKind, key: &str) -> Arg {
+    let value = |value: &str| match (intent, parse_decimal(value)) {
+        (IntentKind::Price, Some(price)) => Arg::Money(price),
+        (IntentKind::Stock, Some(level)) => Arg::Quantity(level),
+        _ => shown(value).into(),
+    };
+    let change = key.rsplit_once(" → ").filter(|_| intent != IntentKind::Command);
+    let Some((name, after)) = change else { return shown(key).into() };
+    match name.rsplit_once(": ") {
+        Some((name, before)) => {
+            text!("explain-row-change", key = shown(name), before = value(before), after = value(after))
+                .into()
+        }
+        None => text!("explain-row-value", key = shown(name), after = value(after)).into(),
+    }
 }
 
 /// Replaces the next step of a row that somebody has ignored: that of its cause may let pass what was refused.
@@ -352,7 +372,7 @@ mod tests {
                  (o histórico do pedido mostra)",
                 "31/01/2026 14:04  comando 8: feito",
                 "31/01/2026 14:05  NF-e 123: emitida",
-                "31/01/2026 14:06  remessa 55: pronta para envio",
+                "31/01/2026 14:06  remessa 55: pronta para despacho",
                 "31/01/2026 14:07  etiqueta 9 (zebra): pronta",
                 "31/01/2026 14:08  arquivo da etiqueta: labels/loja/9.zpl",
                 "31/01/2026 14:09  o ERP pegou o pedido: ERP-5",
@@ -409,12 +429,26 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "31/01/2026 14:00  preço CAN-01/1: 70.9 → 0.99: retido (price_jump), até alguém decidir",
-                "31/01/2026 14:01  preço CAN-01/1: 70.9 → 0.99: ignorado por cli:root",
-                "31/01/2026 14:03  preço CAN-01/1: 70.9 → 0.99: trazido de volta por ana",
-                "31/01/2026 14:05  preço CAN-01/1: 70.9 → 0.99: liberado por cli:root",
+                "31/01/2026 14:00  preço CAN-01/1: R$ 70,90 → R$ 0,99: retido (price_jump), até alguém decidir",
+                "31/01/2026 14:01  preço CAN-01/1: R$ 70,90 → R$ 0,99: ignorado por cli:root",
+                "31/01/2026 14:03  preço CAN-01/1: R$ 70,90 → R$ 0,99: trazido de volta por ana",
+                "31/01/2026 14:05  preço CAN-01/1: R$ 70,90 → R$ 0,99: liberado por cli:root",
             ]
         );
+    }
+
+    #[test]
+    fn a_row_has_its_values_in_the_notation_of_the_language() {
+        use IntentKind::{Command, Price, Stock};
+        for (intent, key, expected) in [
+            (Price, "CAN-01/1 → 119.9", "preço CAN-01/1 → R$ 119,90"),
+            (Price, "CAN-01/1 → 119.9 -5 %", "preço CAN-01/1 → 119.9 -5 %"),
+            (Price, "A: B/1 → 5", "preço A: B/1 → R$ 5,00"),
+            (Stock, "CAN-01/3: 1200.0 → 3.5", "estoque CAN-01/3: 1.200 → 3,5"),
+            (Command, "8", "comando 8"),
+        ] {
+            assert_eq!(row_name(intent, key).message(Locale::default()), expected);
+        }
     }
 
     #[test]

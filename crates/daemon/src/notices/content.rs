@@ -100,8 +100,8 @@ mod tests {
         assert_eq!((none.title.as_str(), none.stores_count), ("behind its promise", 0));
         let hub: Vec<ShownAlarm> = (0..3_095).map(|n| alarm(Some(&format!("loja-{n:04}")), 2)).collect();
         let many = content(&hub);
-        assert_eq!(many.title, "3095 stores: behind its promise");
-        assert!(many.text.starts_with("3095 alarms") && many.text.ends_with("atrasado 2"), "{}", many.text);
+        assert_eq!(many.title, "3,095 stores: behind its promise");
+        assert!(many.text.starts_with("3,095 alarms") && many.text.ends_with("atrasado 2"), "{}", many.text);
         assert_eq!((many.count, many.stores_count, many.stores.len()), (6_190, 3_095, 20));
         assert!(serde_json::to_string(&many).unwrap().len() < 2_000, "and a message stays short");
     }

@@ -13,7 +13,7 @@ use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, RowsInTrouble
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
-    mending::{INTENTS, Mend, Trouble, mends},
+    mending::{INTENTS, Line, Mend, Trouble, mends},
     sheet::{Cell, Sheet},
     words::{Words, encoded, order_address, store_address, story_address},
 };
@@ -45,13 +45,6 @@ struct Chip {
     label: String,
     href: String,
     is_here: bool,
-}
-
-/// A command line below the heading.
-struct Line {
-    does: String,
-    command: String,
-    href: Option<String>,
 }
 
 #[derive(Template)]
@@ -138,7 +131,7 @@ fn of_store(store: &str) -> Cell {
 }
 
 /// Returns the address of what a row is about.
-fn thing_address(store: &str, entity: &str, key: &str) -> String {
+pub(super) fn thing_address(store: &str, entity: &str, key: &str) -> String {
     match entity {
         "order" | "orders" => order_address(store, key),
         "stock" | "price" => {
@@ -248,12 +241,8 @@ pub(crate) fn errors(
             href: filter.address("/erros", &[]),
             is_here: true,
         });
-        let here = |href: &String| !href.starts_with("/erros");
-        let line = |mend: Mend| Line {
-            does: words.say(&mend.does),
-            command: shown(&mend.command),
-            href: mend.href.filter(here),
-        };
+        let elsewhere = |href: &String| !href.starts_with("/erros");
+        let line = |mend: Mend| Mend { href: mend.href.filter(elsewhere), ..mend }.line(words);
         page.mends = mends(trouble(groups, !errors.is_empty(), filter)).into_iter().map(line).collect();
         page.sheets.push(error_rows(errors, groups, words));
     }
@@ -353,7 +342,7 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
         let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
         page.mends.push(Line {
             does: words.say(&text!("page-mend-bring-back-all")),
-            command: shown(&format!("{} retry --all --ignored{of_store}", program::call())),
+            command: Some(shown(&format!("{} retry --all --ignored{of_store}", program::call()))),
             href: None,
         });
     }
@@ -474,7 +463,7 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, re
         };
         page.mends.push(Line {
             does: words.say(&does),
-            command: shown(&format!("{} webhook replay --all{event}{store}", program::call())),
+            command: Some(shown(&format!("{} webhook replay --all{event}{store}", program::call()))),
             href: Some(acts),
         });
     }

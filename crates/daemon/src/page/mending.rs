@@ -9,8 +9,8 @@ use espelho_model::{
     text::Text,
 };
 
-use super::words::{encoded, store_address};
-use crate::acts::Deed;
+use super::words::{Words, encoded, store_address};
+use crate::{acts::Deed, terminal::shown};
 
 /// The tables that the ERP writes, as `v_errors` names them.
 pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
@@ -25,6 +25,20 @@ pub(super) struct Mend {
     pub(super) href: Option<String>,
     /// True if it ends what the group is about.
     pub(super) is_remedy: bool,
+}
+
+/// A command line, or a button that does the same, in the words of a page.
+pub(super) struct Line {
+    pub(super) does: String,
+    /// Absent where a sentence beside it has the command line.
+    pub(super) command: Option<String>,
+    pub(super) href: Option<String>,
+}
+
+impl Mend {
+    pub(super) fn line(self, words: Words) -> Line {
+        Line { does: words.say(&self.does), command: Some(shown(&self.command)), href: self.href }
+    }
 }
 
 /// The facts that the command lines of a group depend on.
@@ -49,6 +63,8 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
     }
     let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
     match code {
+        // Most prices of zero have no row that could be sent again: a new price ends one.
+        "failed" if cause == next_step::PRICE_ZERO => of_rows(trouble, None),
         "failed" if can_retry => of_rows(trouble, Some(PushState::Failed)),
         "unknown_store" => {
             of_rows(Trouble { cause: next_step::UNKNOWN_STORE, ..trouble }, Some(PushState::Failed))
@@ -62,31 +78,38 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             vec![Mend { href, ..look(cause, store) }]
         }
         "paused" => {
-            let resume = shown(text!("page-mend-resume"), &format!("resume{of_store}"));
+            let resume = ours(text!("page-mend-resume"), &format!("resume{of_store}"));
             let href = Some(format!("/acao?act=resume{}", query_of(store)));
             vec![Mend { href, is_remedy: true, ..resume }]
         }
         "credential_refused" | "foreign_login" | "token_expires" => {
-            vec![shown(text!("page-mend-login"), "doctor --login")]
+            vec![ours(text!("page-mend-login"), "doctor --login")]
         }
         "webhook_elsewhere" => {
             let move_it =
-                store.map(|store| shown(text!("page-mend-move"), &format!("webhook move {}", quoted(store))));
-            move_it.into_iter().chain([shown(text!("page-mend-doctor"), "doctor")]).collect()
+                store.map(|store| ours(text!("page-mend-move"), &format!("webhook move {}", quoted(store))));
+            move_it.into_iter().chain([ours(text!("page-mend-doctor"), "doctor")]).collect()
         }
         "webhooks_unverified" => {
-            vec![shown(text!("page-mend-webhook-test"), &format!("webhook test{of_store}"))]
+            vec![ours(text!("page-mend-webhook-test"), &format!("webhook test{of_store}"))]
         }
         "webhooks_missing"
         | "not_held"
         | "database_unreachable"
         | "marketplace_unreachable"
         | "scope_missing" => {
-            vec![shown(text!("page-mend-doctor"), "doctor")]
+            vec![ours(text!("page-mend-doctor"), "doctor")]
         }
-        "run_failed" => vec![shown(text!("page-mend-resync"), &format!("--resync{of_store}"))],
+        "mirror_differs" => {
+            let resync = format!("--resync --deep --only {}{of_store}", quoted(cause));
+            vec![
+                ours(text!("page-mend-doctor"), &format!("audit{of_store}")),
+                ours(text!("page-mend-resync"), &resync),
+            ]
+        }
+        "run_failed" => vec![ours(text!("page-mend-resync"), &format!("--resync{of_store}"))],
         "late" => {
-            let status = shown(text!("page-mend-status"), &format!("status{of_store}"));
+            let status = ours(text!("page-mend-status"), &format!("status{of_store}"));
             vec![match store {
                 Some(store) => {
                     Mend { does: text!("page-mend-store"), href: Some(store_address(store)), ..status }
@@ -106,7 +129,7 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
 fn of_row(Trouble { code, cause, store, can_retry, row }: Trouble<'_>) -> Option<Vec<Mend>> {
     let ((entity, key), store) = (row.filter(|(entity, _)| INTENTS.contains(entity))?, store?);
     let state = match code {
-        "failed" if can_retry => PushState::Failed,
+        "failed" if can_retry && cause != next_step::PRICE_ZERO => PushState::Failed,
         "held" => PushState::Held,
         "doubtful" => PushState::Doubtful,
         _ => return None,
@@ -169,7 +192,7 @@ fn query_of(store: Option<&str>) -> String {
     store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default()
 }
 
-fn shown(does: Text, command: &str) -> Mend {
+fn ours(does: Text, command: &str) -> Mend {
     Mend { does, command: format!("{} {command}", program::call()), href: None, is_remedy: false }
 }
 

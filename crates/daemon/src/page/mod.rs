@@ -1,8 +1,8 @@
 //! The pages for people: server-rendered, each in one language, usable without a script, with nothing from elsewhere.
 //!
 //! Everything here is pure: a page is made of what its handler ([`crate::http`]) has read. `frame` is around every
-//! page; `overview` is the first one, with `numbers`, `todo`, `chart` and `details`; `listing` has the lists, `story` is the
-//! page of one thing; `sheet` is the one table of all.
+//! page; `overview` is the first one, with `numbers`, `todo` (with `mending` and `sentence`), `chart` and `details`;
+//! `listing` has the lists, `story` is the page of one thing; `sheet` is the one table of all.
 //! The templates are in `crates/daemon/templates`; askama checks them at compile time and escapes what they show.
 
 mod acting;
@@ -19,6 +19,7 @@ mod overview;
 mod page_tests;
 mod reading;
 mod record;
+mod sentence;
 mod sheet;
 mod story;
 mod todo;

@@ -31,6 +31,8 @@ use crate::{
 const LISTED: usize = 50;
 /// The hours of a column of deadlines.
 const COLUMN_HOURS: i64 = 3;
+/// The seconds that the strip of a store shows.
+const HOUR_SECONDS: i64 = 60 * MINUTES as i64;
 
 /// The content of the page.
 pub(crate) struct Overview<'o> {
@@ -85,6 +87,8 @@ struct StoreRow {
 struct Stores {
     title: String,
     rows: Vec<StoreRow>,
+    /// The time axis of all hours: their beginning, their middle, and now.
+    axis: [String; 3],
     more: Option<String>,
 }
 
@@ -130,10 +134,11 @@ pub(crate) fn overview(seen: &Overview<'_>, reader: &Reader) -> Page {
         _ => &snapshot.state,
     };
     let only_store = snapshot.stores.first().filter(|_| seen.is_one_store).map(|store| store.store.as_str());
+    let named = seen.figures.map(|figures| &figures.first_in_trouble[..]).unwrap_or_default();
     let fragments = [
         Fragment::new("verdict", &verdict_of(seen, state, words)),
         Fragment::new("numbers", &numbers(snapshot, seen.figures, only_store, words)),
-        Fragment::new("todo", &todo(snapshot, words)),
+        Fragment::new("todo", &todo(snapshot, named, words)),
         Fragment::new("stores", &stores(seen, words)),
         Fragment::new("charts", &charts(seen, words)),
         Fragment::new("more", &more(seen, words)),
@@ -240,6 +245,7 @@ fn stores(seen: &Overview<'_>, words: Words) -> Stores {
     Stores {
         title: words.say(&text!("page-hour")),
         rows: stores.iter().take(LISTED).map(row).collect(),
+        axis: [words.ago(HOUR_SECONDS), words.ago(HOUR_SECONDS / 2), words.say(&text!("page-axis-now"))],
         more: (hidden > 0).then(|| words.say(&text!("status-more-rows", count = hidden))),
     }
 }

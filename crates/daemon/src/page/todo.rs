@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use espelho_model::text;
+use espelho_model::{
+    next_step::{UNKNOWN_STORE, quoted},
+    text,
+};
+use espelho_store::TroubledRow;
 
 use super::{
-    mending::{INTENTS, Mend, Trouble, mends},
+    command::command_words,
+    listing::thing_address,
+    mending::{INTENTS, Line, Trouble, mends},
+    sentence::{Piece, pieces},
     words::{Words, encoded, store_address},
 };
 use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
@@ -16,6 +23,8 @@ use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 const GROUPS: usize = 20;
 /// The sentences and stores that a group lists.
 const LISTED: usize = 8;
+/// The rows that the title of a group names.
+const NAMED: usize = 3;
 
 /// Alarms of one cause.
 struct Group {
@@ -29,19 +38,16 @@ struct Group {
     of_stores: Option<String>,
     /// The page of its rows.
     href: Option<String>,
+    /// The first of its rows, each with its page, and how many more there are.
+    names: Vec<(String, String)>,
+    more_names: Option<String>,
     since: Option<String>,
     sentences: Vec<String>,
-    next: Option<String>,
+    /// The next step; empty if there is none.
+    next: Vec<Piece>,
     stores: Vec<(String, String)>,
     more_stores: usize,
     mends: Vec<Line>,
-}
-
-/// A command line of a group.
-struct Line {
-    does: String,
-    command: String,
-    href: Option<String>,
 }
 
 #[derive(Template)]
@@ -54,8 +60,8 @@ pub(super) struct Todo {
     words: Words,
 }
 
-/// Groups the alarms of a snapshot.
-pub(super) fn todo(snapshot: &StatusSnapshot, words: Words) -> Todo {
+/// Groups the alarms of a snapshot. `named` are the first rows in trouble of each cause and state.
+pub(super) fn todo(snapshot: &StatusSnapshot, named: &[TroubledRow], words: Words) -> Todo {
     let mut groups: Vec<Vec<&ShownAlarm>> = Vec::new();
     for alarm in &snapshot.alarms {
         match groups.iter_mut().find(|group| group.iter().any(|known| is_same_cause(known, alarm))) {
@@ -70,7 +76,7 @@ pub(super) fn todo(snapshot: &StatusSnapshot, words: Words) -> Todo {
     });
     let hidden = groups.len().saturating_sub(GROUPS);
     let more = (hidden > 0).then(|| words.say(&text!("status-more-alarms", count = hidden)));
-    let groups = groups.iter().take(GROUPS).map(|group| self::group(group, snapshot, words)).collect();
+    let groups = groups.iter().take(GROUPS).map(|group| self::group(group, snapshot, named, words)).collect();
     let unproved = snapshot.unproved.iter().take(LISTED).map(|sentence| shown(sentence)).collect();
     Todo { groups, more, unproved, words }
 }
@@ -94,7 +100,7 @@ fn count(group: &[&ShownAlarm]) -> u64 {
     group.iter().map(|alarm| alarm.count).sum()
 }
 
-fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Group {
+fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, named: &[TroubledRow], words: Words) -> Group {
     let first = group[0];
     let mut stores = BTreeMap::<&str, u64>::new();
     for alarm in group {
@@ -113,26 +119,109 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, words: Words) -> Grou
     let mends = mends(trouble);
     // Buttons that end what guards hold are the next step; whoever reads of a failure wants to know what to correct first.
     let says_it_all = first.code == "held" && mends.iter().any(|mend| mend.is_remedy);
-    let line =
-        |mend: Mend| Line { does: words.say(&mend.does), command: shown(&mend.command), href: mend.href };
+    let mut mends: Vec<Line> = mends.into_iter().map(|mend| mend.line(words)).collect();
+    let next = match first.next.is_empty() || says_it_all {
+        true => Vec::new(),
+        false => next_step(group, &mut mends, words),
+    };
     let since = group.iter().filter_map(|alarm| alarm.since).min().filter(|_| !says_when(&first.code));
     let total = count(group);
     // A marketplace in trouble is one alarm: what it counts are the stores.
     let counts_stores = first.is_about_marketplace();
+    let names = names(group, row, named, words);
+    let more_names = total.saturating_sub(names.len() as u64);
     Group {
         code: shown(&first.code),
         cause: if first.is_about_rows() { shown(&first.cause) } else { String::new() },
         is_failing: group.iter().any(|alarm| alarm.is_failing()),
-        count: (!counts_stores && (total > 1 || first.is_about_rows())).then(|| words.number(total)),
+        count: (!counts_stores && (total > 1 || first.is_about_rows() || first.code == UNKNOWN_STORE))
+            .then(|| words.number(total)),
         of_stores: (counts_stores && total > 1).then(|| words.say(&text!("page-of-stores", count = total))),
         title: shown(&words.say(&first.title())),
         href: address(first, only_store),
+        more_names: (!names.is_empty() && more_names > 0)
+            .then(|| words.say(&text!("page-and-more", count = more_names))),
+        names,
         since: since.map(|since: DateTime<Utc>| words.say(&text!("status-since", time = since))),
         sentences: group.iter().take(LISTED).map(|alarm| shown(&alarm.text)).collect(),
-        next: Some(&first.next).filter(|next| !next.is_empty() && !says_it_all).map(|next| shown(next)),
+        next,
         stores: stores.keys().take(LISTED).map(|store| (shown(store), store_address(store))).collect(),
         more_stores: stores.len().saturating_sub(LISTED),
-        mends: mends.into_iter().map(line).collect(),
+        mends,
+    }
+}
+
+/// Returns the next step with its command lines apart. The list below it shows each of these by its button alone.
+fn next_step(group: &[&ShownAlarm], mends: &mut Vec<Line>, words: Words) -> Vec<Piece> {
+    let first = group[0];
+    let commands: Vec<String> = mends.iter().filter_map(|mend| mend.command.clone()).collect();
+    let mut next = shown(&first.next);
+    if let (Some(store), true) = (&first.store, group.len() > 1) {
+        // The step is that of the first store, and the card is about all of them.
+        let of_first = format!(" --store {}", shown(&quoted(store)));
+        for command in &commands {
+            next = next.replace(&format!("{command}{of_first}"), command);
+        }
+    }
+    let pieces = pieces(&words.say(&text!("status-next", step = next)), &commands);
+    let is_said = |command: &String| pieces.iter().any(|piece| piece.is_command && piece.text == *command);
+    for mend in &mut *mends {
+        mend.command = mend.command.take().filter(|command| !is_said(command));
+    }
+    mends.retain(|mend| mend.command.is_some() || mend.href.is_some());
+    pieces
+}
+
+/// Returns the names of the first rows of a group, each with its page. Without rows that are read, the only one is known by
+/// its alarm.
+fn names(
+    group: &[&ShownAlarm],
+    row: Option<(&str, &str)>,
+    named: &[TroubledRow],
+    words: Words,
+) -> Vec<(String, String)> {
+    let (first, total) = (group[0], usize::try_from(count(group)).unwrap_or(usize::MAX));
+    // A row that failed says more than one that is done with a note.
+    let states: &[&str] = match first.code.as_str() {
+        "failed" => &["failed", "done"],
+        "held" => &["held"],
+        "doubtful" => &["doubtful"],
+        "waiting" => &["waiting"],
+        _ => &[],
+    };
+    let is_its_store =
+        |store: &String| group.iter().any(|alarm| alarm.store.as_ref().is_none_or(|own| own == store));
+    let known = row.zip(first.store.as_ref()).map(|((entity, key), store)| TroubledRow {
+        store: store.clone(),
+        entity: entity.to_owned(),
+        key: key.to_owned(),
+        ..TroubledRow::default()
+    });
+    let mut rows: Vec<&TroubledRow> = states
+        .iter()
+        .flat_map(|state| named.iter().filter(move |row| row.state == *state && row.code == first.cause))
+        .filter(|row| is_its_store(&row.store))
+        .take(NAMED.min(total))
+        .collect();
+    if rows.is_empty() && !states.is_empty() {
+        rows.extend(&known);
+    }
+    let name = |row: &&TroubledRow| {
+        (thing_name(row, total == 1, words), thing_address(&row.store, &row.entity, &row.key))
+    };
+    rows.iter().map(name).collect()
+}
+
+/// Returns what people call a row: an order's number, a SKU with its place or its tier, what a command is about. A row that
+/// stands alone also says what it is.
+fn thing_name(row: &TroubledRow, is_only: bool, words: Words) -> String {
+    match (row.entity.as_str(), is_only) {
+        ("command", true) if !row.kind.is_empty() => {
+            command_words(&format!("{} {}", row.kind, row.subject), "null", words)
+        }
+        ("command", false) if !row.subject.is_empty() => shown(&row.subject),
+        ("stock" | "price" | "order" | "product", false) => shown(&row.key),
+        _ => shown(&format!("{} {}", words.entity(&row.entity), row.key)),
     }
 }
 
@@ -152,7 +241,7 @@ fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
         "failed" | "held" | "doubtful" | "waiting" => {
             Some(format!("/erros?causa={}{of_store}", encoded(&alarm.cause)))
         }
-        "unknown_store" => Some("/erros?causa=unknown_store".to_owned()),
+        UNKNOWN_STORE => Some(format!("/erros?causa={UNKNOWN_STORE}")),
         "deadline" if alarm.cause == "ship_by" => Some(format!("/pedidos?list=dispatch{of_store}")),
         "deadline" | "fiscal_gate" => Some(format!("/pedidos?list=invoice{of_store}")),
         _ => None,
@@ -174,6 +263,10 @@ mod tests {
     }
 
     fn shown_groups(alarms: Vec<ShownAlarm>) -> Vec<Group> {
+        named_groups(alarms, &[])
+    }
+
+    fn named_groups(alarms: Vec<ShownAlarm>, named: &[TroubledRow]) -> Vec<Group> {
         let mut store = specimen::store("loja-1");
         store.failures = vec![FailureGroup {
             entity: "stock".into(),
@@ -184,7 +277,7 @@ mod tests {
         }];
         let mut snapshot = specimen::snapshot(vec![store, specimen::store("loja-2")]);
         snapshot.alarms = alarms;
-        todo(&snapshot, Words(Locale::default())).groups
+        todo(&snapshot, named, Words(Locale::default())).groups
     }
 
     #[test]
@@ -202,7 +295,8 @@ mod tests {
             unknown.stores.iter().map(|(store, _)| store.as_str()).collect::<Vec<_>>(),
             ["loja-1", "loja-2"]
         );
-        assert_eq!(unknown.mends[1].command, "espelho ignore --all --state failed --code unknown_sku");
+        let ignore = "espelho ignore --all --state failed --code unknown_sku";
+        assert_eq!(unknown.mends[1].command.as_deref(), Some(ignore));
         assert_eq!(groups[0].mends.len(), 1, "nothing that the ERP wrote has this cause");
     }
 
@@ -273,7 +367,7 @@ mod tests {
                         .mends
                         .iter()
                         .any(|mend| mend.href.as_ref().is_some_and(|href| href.starts_with("/acao")));
-                    assert!(group.next.is_some() || has_button, "{code} {cause} {severity}");
+                    assert!(!group.next.is_empty() || has_button, "{code} {cause} {severity}");
                 }
             }
         }
@@ -284,10 +378,11 @@ mod tests {
         let mut oversold = alarm("failed", "oversold", Some("loja-1"), 3);
         (oversold.severity, oversold.next) = ("warning".into(), "Reponha o estoque".into());
         let group = shown_groups(vec![oversold]).remove(0);
-        assert_eq!(group.next.as_deref(), Some("Reponha o estoque"));
+        assert_eq!(said(&group.next), "próximo passo: Reponha o estoque");
         assert_eq!(group.mends[0].href.as_deref(), Some("/erros?causa=oversold&store=loja-1"));
         let unknown = shown_groups(vec![alarm("failed", "unknown_sku", Some("loja-1"), 9)]).remove(0);
-        assert!(unknown.next.is_some() && unknown.mends[1].command.contains("ignore"), "{:?}", unknown.next);
+        let ignores = |line: &Line| line.command.as_ref().is_some_and(|command| command.contains("ignore"));
+        assert!(!unknown.next.is_empty() && ignores(&unknown.mends[1]), "{:?}", unknown.next);
     }
 
     #[test]
@@ -306,7 +401,165 @@ mod tests {
                 ("Ver o registro", "/erros?causa=unprovable&store=loja-1"),
             ]
         );
-        assert_eq!(group.mends[1].command, "espelho ignore command 7 --store loja-1");
+        assert_eq!(group.mends[1].command.as_deref(), Some("espelho ignore command 7 --store loja-1"));
+    }
+
+    fn said(next: &[Piece]) -> String {
+        next.iter().map(|piece| piece.text.as_str()).collect()
+    }
+
+    #[test]
+    fn a_command_line_stands_once_in_a_card() {
+        let mut doubtful = alarm("doubtful", "unprovable", Some("loja-1"), 1);
+        doubtful.row = Some("command 7".into());
+        doubtful.next =
+            "se não teve efeito: espelho retry command 7 --store loja-1; se teve: espelho ignore \
+            command 7 --store loja-1"
+                .into();
+        let mut login = alarm("credential_refused", "", Some("loja-1"), 1);
+        login.next = "Para testar: espelho doctor --login".into();
+        for (alarm, commands, buttons) in [
+            (
+                doubtful,
+                &["espelho retry command 7 --store loja-1", "espelho ignore command 7 --store loja-1"][..],
+                &[
+                    ("Tentar de novo", None),
+                    ("Aconteceu: encerrar", None),
+                    ("Ver o registro", Some("espelho explain command 7 --store loja-1")),
+                ][..],
+            ),
+            (login, &["espelho doctor --login"], &[]),
+        ] {
+            let group = shown_groups(vec![alarm]).remove(0);
+            let marked: Vec<&str> =
+                group.next.iter().filter(|piece| piece.is_command).map(|piece| piece.text.as_str()).collect();
+            assert_eq!(marked, commands);
+            let lines: Vec<_> =
+                group.mends.iter().map(|line| (line.does.as_str(), line.command.as_deref())).collect();
+            assert_eq!(lines, buttons);
+        }
+    }
+
+    #[test]
+    fn the_step_of_a_card_about_several_stores_is_for_all_of_them() {
+        let each = ["loja-1", "loja-2"].map(|store| {
+            let mut alarm = alarm("failed", "unknown_sku", Some(store), 2);
+            alarm.next =
+                format!("Corrija (detalhes: espelho errors --all --code unknown_sku --store {store})");
+            alarm
+        });
+        let group = shown_groups(each.to_vec()).remove(0);
+        assert_eq!(
+            said(&group.next),
+            "próximo passo: Corrija (detalhes: espelho errors --all --code unknown_sku)"
+        );
+        let look = group.mends.iter().find(|line| line.does == "Ver um por um").unwrap();
+        assert_eq!((look.command.as_deref(), look.href.is_some()), (None, true));
+    }
+
+    #[test]
+    fn differences_are_a_card_for_each_resource_with_the_steps_for_its_stores() {
+        let differs = |resource: &str, store: &str| {
+            let mut alarm = alarm("mirror_differs", resource, Some(store), 2);
+            alarm.next = format!(
+                "veja: espelho audit --store {store}; leia: espelho --resync --deep --only {resource} --store {store}"
+            );
+            alarm
+        };
+        let alarms = [("orders", "loja-1"), ("products", "loja-1"), ("orders", "loja-2")];
+        let groups = shown_groups(alarms.map(|(resource, store)| differs(resource, store)).to_vec());
+        for (resource, steps) in [
+            ("orders", "veja: espelho audit; leia: espelho --resync --deep --only orders"),
+            (
+                "products",
+                "veja: espelho audit --store loja-1; leia: espelho --resync --deep --only products --store loja-1",
+            ),
+        ] {
+            let group = groups.iter().find(|group| group.cause == resource).unwrap();
+            assert_eq!(said(&group.next), format!("próximo passo: {steps}"));
+            assert!(group.mends.is_empty(), "the step says both");
+        }
+        assert_eq!(groups.len(), 2);
+    }
+
+    #[test]
+    fn the_title_of_a_card_names_the_cause_and_its_first_rows() {
+        let row = |entity: &str, key: &str, state: &str, code: &str, command: [&str; 2]| TroubledRow {
+            store: "loja-1".into(),
+            entity: entity.into(),
+            key: key.into(),
+            state: state.into(),
+            code: code.into(),
+            kind: command[0].into(),
+            subject: command[1].into(),
+        };
+        let named = [
+            row("stock", "CAN-01/1", "failed", "unknown_sku", ["", ""]),
+            row("price", "CAN-02/10", "failed", "unknown_sku", ["", ""]),
+            row("command", "9", "failed", "unknown_sku", ["stock.adjust", "CAN-03"]),
+            row("command", "5", "failed", "NOT_FOUND", ["order.status", "000100"]),
+            row("price", "CAN-01/1", "held", "price_jump", ["", ""]),
+            row("command", "6", "done", "SELLER_SAYS_NO", ["order.status", "000200"]),
+        ];
+        let known = |code: &str, cause: &str, row: &str| {
+            let mut known = alarm(code, cause, Some("loja-1"), 1);
+            known.row = Some(row.to_owned());
+            known
+        };
+        for (alarm, title, names, more) in [
+            (
+                alarm("failed", "unknown_sku", Some("loja-1"), 7),
+                "SKU desconhecido",
+                &["CAN-01/1", "CAN-02/10", "CAN-03"][..],
+                Some("e mais 4"),
+            ),
+            (
+                known("failed", "NOT_FOUND", "command 5"),
+                "não existe no marketplace",
+                &["mudar a situação do pedido 000100"],
+                None,
+            ),
+            (
+                known("held", "price_jump", "price CAN-01/1"),
+                "preço muda demais de uma vez",
+                &["preço CAN-01/1"],
+                None,
+            ),
+            (
+                known("failed", "SELLER_SAYS_NO", "command 6"),
+                "recusado pelo marketplace",
+                &["mudar a situação do pedido 000200"],
+                None,
+            ),
+            // Before rows are read: what the alarm knows.
+            (
+                known("failed", "http_500", "order 000300"),
+                "o marketplace respondeu 500",
+                &["pedido 000300"],
+                None,
+            ),
+            (alarm("failed", "unknown_sku", Some("loja-2"), 7), "SKU desconhecido", &[], None),
+            (known("waiting", "waiting_invoice", "command 8"), "espera NF-e", &["comando 8"], None),
+        ] {
+            let group = named_groups(vec![alarm], &named).remove(0);
+            let shown: Vec<&str> = group.names.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(
+                (group.title.as_str(), shown.as_slice(), group.more_names.as_deref()),
+                (title, names, more)
+            );
+        }
+        let stranger = shown_groups(vec![alarm("unknown_store", "unknown_store", None, 1)]).remove(0);
+        assert_eq!((stranger.count.as_deref(), stranger.title.as_str()), (Some("1"), "loja desconhecida"));
+        let group = named_groups(vec![alarm("failed", "unknown_sku", None, 3)], &named).remove(0);
+        let pages: Vec<&str> = group.names.iter().map(|(_, href)| href.as_str()).collect();
+        assert_eq!(
+            pages,
+            [
+                "/historia/product/CAN-01?store=loja-1",
+                "/historia/product/CAN-02?store=loja-1",
+                "/historia/command/9?store=loja-1"
+            ]
+        );
     }
 
     #[test]

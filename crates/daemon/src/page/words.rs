@@ -58,7 +58,7 @@ impl Words {
 
     /// Formats a count.
     pub(super) fn number(&self, number: u64) -> String {
-        self.0.number(i64::try_from(number).unwrap_or(i64::MAX))
+        self.0.number(number)
     }
 
     pub(super) fn span(&self, seconds: Option<i64>) -> String {

@@ -122,7 +122,7 @@ pub(crate) fn counted(store: &StoreSnapshot, row: &ResourceRow, at: DateTime<Utc
         return text!("status-not-counted").message(locale);
     }
     let when = text!("status-counted-at", span = Arg::Seconds((at - counted_at).num_seconds()));
-    format!("{then} / {remote}, {}", when.message(locale))
+    format!("{} / {}, {}", locale.number(then), locale.number(remote), when.message(locale))
 }
 
 /// Returns the latest number of our rows: where the comparison is newer than the count of the tables, its number.
@@ -159,10 +159,10 @@ pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) ->
     let row = |row: &ResourceRow| {
         vec![
             words::resource(&row.resource).message(locale),
-            here(store, row).to_string(),
+            locale.number(here(store, row)),
             counted(store, row, at, locale),
             row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag)),
-            row.errors.to_string(),
+            locale.number(row.errors),
             drift(row, at, locale),
         ]
     };

@@ -192,7 +192,7 @@ fn store_cells(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyl
         style.word(&Text::new(format!("status-state-{}", snapshot.shown_state_of(store)))),
         run.unwrap_or_else(dash),
         store.lag_seconds.map_or_else(dash, |lag| style.span(lag)),
-        store.inbox.backlog.to_string(),
+        style.locale.number(store.inbox.backlog),
         token.unwrap_or_else(dash),
         budget.unwrap_or_else(dash),
         queue(store, style.locale),
@@ -204,7 +204,8 @@ fn queue(store: &StoreSnapshot, locale: Locale) -> String {
     let open = wanted::open_rows(store);
     let rows = (open > 0).then(|| text!("status-queue-rows", count = open).message(locale));
     let lanes = store.budget.iter().flat_map(|budget| &budget.waiting).filter(|(_, n)| **n > 0);
-    let lanes = lanes.map(|(lane, n)| format!("{} {n}", words::lane(lane).message(locale)));
+    let lanes =
+        lanes.map(|(lane, n)| format!("{} {}", words::lane(lane).message(locale), locale.number(*n as u64)));
     let queued: Vec<String> = rows.into_iter().chain(lanes).collect();
     match (queued.is_empty(), &store.budget) {
         (false, _) => queued.join(" "),
@@ -238,7 +239,7 @@ fn tables(snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) -> V
     let row = |table: &TableState| {
         let changed = table.last_mirrored.map(|then| locale.span((snapshot.at - then).num_seconds()));
         let changed = changed.unwrap_or_else(|| "-".to_owned());
-        vec![table.table.clone(), table.live.to_string(), table.gone.to_string(), changed]
+        vec![table.table.clone(), locale.number(table.live), locale.number(table.gone), changed]
     };
     let columns = [
         (text!("status-table"), false),
@@ -373,10 +374,10 @@ mod tests {
             specimen::snapshot((0..3_000).map(|n| specimen::store(&format!("loja-{n:04}"))).collect());
         snapshot.alarms = vec![specimen::failing(Some("loja-2999"), "x")];
         let text = show(&snapshot, style(false));
-        assert!(text.contains("\nloja-2999") && text.contains("e mais 2980 lojas"), "{text}");
+        assert!(text.contains("\nloja-2999") && text.contains("e mais 2.980 lojas"), "{text}");
         snapshot.alarms = (0..3_000).map(|n| specimen::failing(Some(&format!("loja-{n:04}")), "x")).collect();
         let text = show(&snapshot, style(false));
-        assert!(text.contains("3000 problemas") && text.contains("e mais 2980 avisos"), "{text}");
+        assert!(text.contains("3.000 problemas") && text.contains("e mais 2.980 avisos"), "{text}");
         assert!(text.lines().count() < 100, "{text}");
     }
 

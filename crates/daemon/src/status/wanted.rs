@@ -65,7 +65,7 @@ impl IntentRows {
                 format!("{} plan --store {store}", program::call())
             }
             (0, 0) => "-".to_owned(),
-            (0, _) => format!("{} held", program::call()),
+            (0, _) => format!("{} held --store {store}", program::call()),
             _ => format!("{} errors --store {store}", program::call()),
         }
     }
@@ -92,11 +92,11 @@ pub(super) fn lines(store: &StoreSnapshot, locale: Locale) -> Vec<String> {
     let row = |rows: &IntentRows| {
         vec![
             words::entity(&rows.entity).message(locale),
-            rows.open.to_string(),
+            locale.number(rows.open),
             rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), |seconds| locale.span(seconds)),
-            rows.failed.to_string(),
-            rows.held.to_string(),
-            rows.doubtful.to_string(),
+            locale.number(rows.failed),
+            locale.number(rows.held),
+            locale.number(rows.doubtful),
             rows.next_step(&store.store),
         ]
     };
@@ -115,7 +115,7 @@ pub(crate) mod tests {
     #[test]
     fn the_next_step_is_about_what_only_a_person_can_settle() {
         assert_eq!(rows(0, 0, 0).next_step("a"), "-");
-        assert_eq!(rows(0, 1, 0).next_step("a"), "espelho held");
+        assert_eq!(rows(0, 1, 0).next_step("a"), "espelho held --store a");
         assert_eq!(rows(1, 1, 0).next_step("a"), "espelho errors --store a");
         assert_eq!(rows(0, 0, 1).next_step("a"), "espelho errors --store a");
         let long = IntentRows { oldest_open_seconds: Some(LONG), ..rows(0, 0, 0) };
@@ -137,7 +137,7 @@ pub(crate) mod tests {
             (vec![waiting(1, Some(LONG))], Some("1 linha do ERP espera há 5 min")),
             (
                 vec![waiting(2_000, Some(60)), waiting(938, Some(720))],
-                Some("2938 linhas do ERP esperam, a mais antiga há 12 min"),
+                Some("2.938 linhas do ERP esperam, a mais antiga há 12 min"),
             ),
         ] {
             let said = long_queue(&specimen::snapshot(stores)).map(|text| text.message(Locale::default()));

@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
-use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
+use fluent_bundle::{
+    FluentArgs, FluentResource, FluentValue,
+    concurrent::FluentBundle,
+    types::{FluentNumber, FluentNumberOptions},
+};
 
 use super::{Arg, Language, Locale, format};
 use crate::program;
@@ -63,6 +67,12 @@ files![
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
 static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));
 
+/// Arguments whose numbers are names or are typed somewhere as they are shown: they have no thousands separators.
+const PLAIN: [&str; 13] = [
+    "column", "first", "found", "id", "least", "line", "most", "newest", "process", "rate", "seq", "session",
+    "wanted",
+];
+
 pub(super) fn source(
     language: Language,
     (_, portuguese, english): &(&str, &'static str, &'static str),
@@ -79,6 +89,10 @@ fn bundle(language: Language) -> Bundle {
     // Isolation marks around arguments are for texts that mix directions; a terminal shows them as garbage.
     bundle.set_use_isolating(false);
     bundle.set_transform(Some(program::called));
+    match language {
+        Language::Portuguese => bundle.set_formatter(Some(portuguese_number)),
+        Language::English => bundle.set_formatter(Some(english_number)),
+    }
     for file in FILES {
         // A test checks that every file parses and that no identifier is repeated.
         let resource =
@@ -112,14 +126,37 @@ pub(super) fn render(
         None => message.value()?,
         Some(attribute) => message.get_attribute(attribute)?.value(),
     };
-    let values: FluentArgs<'_> = args.iter().map(|(name, arg)| (name.as_ref(), value(arg, locale))).collect();
+    let values: FluentArgs<'_> =
+        args.iter().map(|(name, arg)| (name.as_ref(), value(name, arg, locale))).collect();
     // A missing argument is shown by its name: a text with a gap is better than none.
     let mut errors = Vec::new();
     Some(bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned())
 }
 
-fn value(arg: &Arg, locale: Locale) -> FluentValue<'_> {
+fn portuguese_number<M>(value: &FluentValue<'_>, _: &M) -> Option<String> {
+    number_in(Language::Portuguese, value)
+}
+
+fn english_number<M>(value: &FluentValue<'_>, _: &M) -> Option<String> {
+    number_in(Language::English, value)
+}
+
+/// Returns a number with the thousands separators of a language; `None` for what Fluent shows by itself.
+fn number_in(language: Language, value: &FluentValue<'_>) -> Option<String> {
+    match value {
+        FluentValue::Number(number) if number.options.use_grouping => {
+            Some(format::grouped(&number.as_string(), language))
+        }
+        _ => None,
+    }
+}
+
+fn value<'a>(name: &str, arg: &'a Arg, locale: Locale) -> FluentValue<'a> {
     match arg {
+        Arg::Number(number) if PLAIN.contains(&name) => {
+            let options = FluentNumberOptions { use_grouping: false, ..FluentNumberOptions::default() };
+            FluentNumber { options, ..FluentNumber::from(*number) }.into()
+        }
         Arg::Number(number) => FluentValue::from(*number),
         Arg::Word(word) => FluentValue::from(word.as_str()),
         Arg::Money(amount) => FluentValue::from(format::money(*amount, locale.language)),

@@ -17,8 +17,8 @@ impl Locale {
     }
 
     /// Formats a count with thousands separators: `99.441`.
-    pub fn number(self, number: i64) -> String {
-        self.quantity(Decimal::from(number))
+    pub fn number(self, number: u64) -> String {
+        grouped(&number.to_string(), self.language)
     }
 
     /// Formats a local time to the minute: `31/01/2026 14:05`, `2026-01-31 14:05`.
@@ -44,7 +44,7 @@ pub(super) fn quantity(quantity: Decimal, language: Language) -> String {
 }
 
 /// Adds thousands separators to plain decimal text.
-fn grouped(plain: &str, language: Language) -> String {
+pub(super) fn grouped(plain: &str, language: Language) -> String {
     let (thousands, point) = match language {
         Language::Portuguese => ('.', ','),
         Language::English => (',', '.'),

@@ -91,9 +91,10 @@ impl Locale {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arg {
-    /// A count: it selects the singular or plural of a message.
+    /// A count: it selects the singular or plural of a message, and is shown with thousands separators.
     Number(i64),
-    /// A word that is the same in all languages: a code, a key, a command, or the marketplace's own words.
+    /// A word that is the same in all languages: a code, a key, a command, a number that is a name (a port, a version),
+    /// or the marketplace's own words.
     Word(String),
     /// An amount in reais.
     Money(Decimal),

@@ -152,6 +152,17 @@ fn numbers_and_times_are_written_as_people_write_them() {
         assert_eq!((pt.money(amount(exact)), en.money(amount(exact))), (portuguese.into(), english.into()));
     }
     assert_eq!((pt.quantity(amount("47.000")), en.number(99_441)), ("47".into(), "99,441".into()));
+    for (count, portuguese, english) in [
+        (999_i64, "e mais 999", "and 999 more"),
+        (2_938, "e mais 2.938", "and 2,938 more"),
+        (1_000_000, "e mais 1.000.000", "and 1,000,000 more"),
+    ] {
+        let said = BOTH.map(|locale| Text::new("run-audit-more").with("more", count).message(locale));
+        assert_eq!(said, [portuguese, english], "{count}");
+    }
+    // What is typed as it is shown stays plain.
+    let session = Text::new("alarm-database-busy-session").with("session", 12_345_i64);
+    assert!(BOTH.iter().all(|locale| session.next(*locale).is_some_and(|next| next.contains("(12345)"))));
     let at = DateTime::parse_from_rfc3339("2026-01-31T02:05:00Z").unwrap().to_utc();
     assert_eq!((pt.time(at), en.time(at)), ("30/01/2026 23:05".into(), "2026-01-30 23:05".into()));
     for (ended, words) in [("09", "23:05:09"), ("09.001", "23:05:10"), ("59.999", "23:06:00")] {
@@ -164,6 +175,21 @@ fn numbers_and_times_are_written_as_people_write_them() {
     for (seconds, words) in [(-5, "0 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (172_800, "2 d")] {
         assert_eq!(pt.span(seconds), words);
     }
+}
+
+#[test]
+fn a_count_has_thousands_separators_and_still_selects_its_plural() {
+    for (count, portuguese, english) in [
+        (1, "1 problema", "1 problem"),
+        (999, "999 problemas", "999 problems"),
+        (2_938, "2.938 problemas", "2,938 problems"),
+    ] {
+        let said = BOTH.map(|locale| Text::new("status-problems").with("count", count).message(locale));
+        assert_eq!(said, [portuguese, english]);
+    }
+    let inner = Text::new("status-problems").with("count", 1_000_000);
+    let outer = Text::new("words-other").with("word", inner);
+    assert_eq!(outer.message(BOTH[0]), "1.000.000 problemas");
 }
 
 #[test]

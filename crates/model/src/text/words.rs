@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(said(&order_status("paid")), ["Pago", "Paid"]);
         assert_eq!(said(&workflow("in_store_pickup")), ["retirada na loja", "in-store pickup"]);
         assert_eq!(said(&channel("store_seller")), ["vendedor da loja", "store seller"]);
-        assert_eq!(said(&delivery_method("shipping")), ["envio", "shipping"]);
+        assert_eq!(said(&delivery_method("shipping")), ["remessa", "shipping"]);
         assert_eq!(said(&payment_method("credit_card")), ["cartão de crédito", "credit card"]);
         assert_eq!(said(&payment_status("approved")), ["aprovado", "approved"]);
         assert_eq!(said(&payment_status("in_orbit")), ["in_orbit", "in_orbit"]);

@@ -53,12 +53,17 @@ alarm-unreadable-values = { $count ->
        *[other] { $count } values of the marketplace cannot be read
     } in store { $store }: { $fields }. The column of each is empty (NULL); raw has the text that was received.
     .next = tell whoever maintains the mirror, with the names of the fields; nothing is lost: until then read the value in raw
+alarm-mirror-differs = The mirror of store { $store } differs from the marketplace ({ $resource }): the audit of { $at } found { $count } differing of { $compared } compared, and the mirror has not corrected them since.
+    .next = see which rows: espelho audit --store { $store }; read them again: espelho --resync --deep --only { $only } --store { $store }
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
     .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
     .next = find the program that logs in with this username (another ERP, a hub, an old installation) and make a credential for each program in the seller portal; a new one for this store goes into its file, then run: sudo systemctl reload espelho. A program that cannot be found is kept out by another password, in the portal and in the store's file. To end this alarm without a wait once it is mended: espelho doctor --login
-alarm-scope-missing = The credential of store { $store } lacks permissions: { $scopes }.
-    .next = add them to the credential in the seller portal; espelho notices by itself
+alarm-scope-missing = The marketplace refuses requests of store { $store } for lack of permissions (403): { $scopes }.
+    .next = add them to the credential in the seller portal; espelho notices by itself{ $rows ->
+        [yes] , and sends the refused rows again after: { $retry }
+       *[no] {""}
+    }
 alarm-not-held = The service does not work on store { $store }: { $why }
     .next = espelho doctor
 alarm-not-loaded = { $count ->

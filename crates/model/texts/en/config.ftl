@@ -73,6 +73,9 @@ config-type-number = a number
 config-type-switch = true or false
 config-type-list = a list in brackets
 config-type-address = an address with a port ("127.0.0.1:8787")
+config-type-table = a section with keys
+config-found-list = a list
+config-found-table = a section
 config-no-file = is no regular file: the configuration is read from files
 config-file-pipe = { $path }: is a pipe, and the password is read more than once
 config-operator = line { $line }: write NAME:ROLE:TOKEN; the role is operator or viewer, the token has 16 letters or more, or is sha256= with 64 digits

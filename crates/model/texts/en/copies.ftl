@@ -22,4 +22,4 @@ copies-none = there is no backup in { $folder }
     .next = espelho backup
 copies-no-folder = the database's folder does not exist: { $folder }
     .next = mkdir -p { $quoted }; then repeat the command
-copies-no-scratch = the place of its own cannot be made: { $problem }
+copies-no-scratch = the place of its own cannot be made: “{ $problem }”

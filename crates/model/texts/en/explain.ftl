@@ -71,6 +71,8 @@ explain-entity = { $entity ->
     [campaign] campaign { $key }
    *[other] { $entity } { $key }
 }
+explain-row-change = { $key }: { $before } → { $after }
+explain-row-value = { $key } → { $after }
 explain-status = { $status ->
     [waiting_payment] waiting for payment
     [paid] paid

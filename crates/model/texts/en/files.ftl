@@ -10,6 +10,7 @@ files-more-lines = { $more ->
     }
 files-too-large = the file has more than { $most } bytes; make several of it
 files-unreadable = the file cannot be read: “{ $problem }”
+files-missing = there is no such file
 files-line-unreadable = the line cannot be read (UTF-8? number of columns?): “{ $problem }”
 files-panicked = espelho itself failed on this line, at { $place }; send the line to whoever maintains it
 files-poisoned = espelho ended twice while it read this file; send the file to whoever maintains it

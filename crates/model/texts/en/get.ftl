@@ -1,6 +1,7 @@
 # espelho get order: a mirrored order for people.
 
 get-unknown = unknown
+get-unknown-key = unknown
 get-none = none on record
 get-amounts = total { $total }: products { $products }, shipping { $shipping }, discounts { $discounts }
 get-payment = payment: { $method }, { $status }

@@ -77,6 +77,7 @@ page-alarm-marketplace-unreachable = marketplace does not answer
 page-alarm-marketplace-errors = marketplace answers with errors
 page-alarm-throttled = marketplace refuses requests
 page-alarm-unreadable-values = values that cannot be read
+page-alarm-mirror-differs = differences from the marketplace
 page-alarm-credential-refused = username or password refused
 page-alarm-foreign-login = another program uses the credential
 page-alarm-scope-missing = the credential lacks abilities
@@ -100,6 +101,7 @@ page-alarm-schema-changed = database schema changed
 
 # The last hour and the charts.
 page-hour = The last 60 minutes
+page-axis-now = now
 page-beats = { $store }: of the last 60 minutes, { $proved } ok, { $warned } with a warning, { $broken } with a failure, { $unproved } without proof
 page-fact-read = read { $span } ago
 page-fact-orders = { $count ->
@@ -124,6 +126,7 @@ page-queue = Queue
 page-webhooks = Webhooks
 page-search = Search
 page-search-hint = Order, SKU, product, NF-e or command
+page-search-short = Order, SKU, NF-e or command
 page-search-empty = Write the number of an order, a SKU, a part of a product's name, the number of an NF-e, of a command, of a shipment or of the ERP.
 page-search-none-yet = Nothing that has been read so far has the name { $asked }: { $reading }.
 page-search-none = Nothing has the name { $asked }: check the number, the SKU or the product's name.

@@ -84,7 +84,11 @@ push-price-zero-of = The price of { $sku } would be zero.
     .next = Write a price above zero.
 push-price-floor-of = The price of { $sku }, { $price }, is below the floor { $floor }.
     .next = If that is not meant, correct erp_prices; if it is: espelho release { $row }
-push-price-jump-of = The price of { $sku } would change by { $percent } % at once, to { $price }.
+push-price-jump-of = The price of { $sku } would { $way ->
+        [falls] fall
+        [rises] rise
+       *[other] change
+    } by { $percent } % at once, to { $price }.
     .next = If that is not meant, correct erp_prices; if it is: espelho release { $row }
 
 # Orders

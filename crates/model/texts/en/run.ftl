@@ -160,6 +160,11 @@ run-poisoned = Set aside: espelho failed twice at { $place } while it worked on 
     .next = Send this line to whoever maintains espelho. After the correction: espelho retry { $row }
 run-poisoned-process = Set aside: espelho ended twice while it worked on this. Everything else goes on.
     .next = Send this line to whoever maintains espelho, with the end of the log. After the correction: espelho retry { $row }
+run-lock-table = PostgreSQL's lock table is too small for { $stores ->
+        [one] one store
+       *[other] { $stores } stores
+    }: max_locks_per_transaction is { $found }, and { $needed } is needed, half of it for the other sessions. Where the table is full, the ERP's sessions fail too.
+    .next = In PostgreSQL: ALTER SYSTEM SET max_locks_per_transaction = { $needed }; then restart PostgreSQL, and espelho.
 run-schedule = schedule.reconcile cannot be used: “{ $problem }”
     .next = Correct schedule.reconcile in espelho.toml.
 
@@ -168,6 +173,8 @@ run-unknown-store = There is no store “{ $asked }”.
     .next = Name one that is configured: { $known }.
 run-several-stores = There are several stores.
     .next = Name one with --store KEY.
+run-command-of-another = Command { $number } is of the store “{ $own }”, not of “{ $asked }”.
+    .next = Leave out --store: the number is enough.
 run-unknown-seq = The feed has not reached { $seq }: its newest number is { $newest }.
     .next = Acknowledge a "seq" that espelho feed has printed.
 run-output = The output could not be written: “{ $problem }”
@@ -215,5 +222,5 @@ man-synopsis = SYNOPSIS
 man-description = DESCRIPTION
 man-notes = NOTES
 man-version = VERSION
-man-failed = the manual cannot be written: { $problem }
+man-failed = the manual cannot be written: “{ $problem }”
 man-unknown = “{ $topic }” is no command; espelho --help lists all

@@ -2,7 +2,7 @@
 
 status-ok = all is well
 status-unknown = no recent proof that everything works
-status-not-alive = no healthy service answers on { $address }: “{ $cause }”
+status-not-alive = no healthy service answers on { $address }: { $cause }
 status-token-refused = refused
 status-problems = { $count ->
     [one] 1 problem
@@ -93,3 +93,7 @@ status-page-title-failing = ✗ espelho: { $count } failing
 status-page-title-unknown = – espelho: no proof that all is well
 status-local-time = { $zone } time
 status-more-rows = and { $count } more
+
+# Beside a configuration with a mistake
+status-beside-mistakes = The service at { $address } answers, and goes on with the configuration that it read before this mistake:
+status-none-beside-mistakes = No service of this installation answers at { $address }; one that runs at another address goes on with the configuration that it read before this mistake.

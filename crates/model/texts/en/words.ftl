@@ -1,6 +1,7 @@
 # Words for statuses, states and names; what the catalogue lacks is shown as it came.
 
 words-other = { $word }
+words-quoted = “{ $said }”
 words-with-code = { $word } ({ $code })
 
 words-order-waiting-payment = Waiting for payment

@@ -53,12 +53,17 @@ alarm-unreadable-values = { $count ->
        *[other] { $count } valores do marketplace não puderam ser lidos
     } na loja { $store }: { $fields }. A coluna de cada um está vazia (NULL); o texto recebido está em raw.
     .next = avise quem mantém o espelho, com os nomes dos campos; nada se perdeu: até lá, leia o valor em raw
+alarm-mirror-differs = O espelho da loja { $store } difere do marketplace ({ $resource }): a auditoria de { $at } achou { $count } de { $compared } com diferença, e o espelho ainda não corrigiu.
+    .next = veja quais linhas: espelho audit --store { $store }; leia-as de novo: espelho --resync --deep --only { $only } --store { $store }
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
     .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
     .next = ache o programa que entra com este usuário (outro ERP, um hub, uma instalação antiga) e crie no portal uma credencial para cada programa; se a nova é desta loja, escreva-a no arquivo dela e rode: sudo systemctl reload espelho. O programa que ninguém acha fica de fora com uma senha nova, no portal e no arquivo da loja. Resolvido, para encerrar este alarme sem esperar: espelho doctor --login
-alarm-scope-missing = Faltam permissões à credencial da loja { $store }: { $scopes }.
-    .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho
+alarm-scope-missing = O marketplace recusa chamadas da loja { $store } por falta de permissões (403): { $scopes }.
+    .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho{ $rows ->
+        [yes] , e envia de novo as linhas recusadas depois de: { $retry }
+       *[no] {""}
+    }
 alarm-not-held = O serviço não cuida da loja { $store }: { $why }
     .next = espelho doctor
 alarm-not-loaded = { $count ->

@@ -73,6 +73,9 @@ config-type-number = um número
 config-type-switch = true ou false
 config-type-list = uma lista entre colchetes
 config-type-address = um endereço com porta ("127.0.0.1:8787")
+config-type-table = uma seção com chaves
+config-found-list = uma lista
+config-found-table = uma seção
 config-no-file = não é um arquivo comum: a configuração é lida de arquivos
 config-file-pipe = { $path }: é um pipe, e a senha é lida mais de uma vez
 config-operator = linha { $line }: escreva NOME:PAPEL:SENHA; o papel é operator ou viewer, a senha tem 16 letras ou mais, ou é sha256= com 64 dígitos

@@ -7,7 +7,7 @@ copies-postgres-restore = O banco de dados está em um servidor PostgreSQL, que 
 copies-restored = A cópia está no lugar: { $place }
 copies-kept = Os arquivos que estavam lá ficaram em { $folder }
 copies-deliveries = { $deliveries ->
-        [one] { $deliveries } entrega que a cópia não tinha foi aproveitada deles.
+        [1] { $deliveries } entrega que a cópia não tinha foi aproveitada deles.
        *[other] { $deliveries } entregas que a cópia não tinha foram aproveitadas deles.
     }
 copies-inbox-lost = As entregas deles não puderam ser lidas: o que chegou depois da cópia se perdeu.
@@ -22,4 +22,4 @@ copies-none = não há nenhuma cópia em { $folder }
     .next = espelho backup
 copies-no-folder = a pasta do banco de dados não existe: { $folder }
     .next = mkdir -p { $quoted }; depois repita o comando
-copies-no-scratch = o lugar à parte não pôde ser criado: { $problem }
+copies-no-scratch = o lugar à parte não pôde ser criado: “{ $problem }”

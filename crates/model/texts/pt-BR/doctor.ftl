@@ -8,23 +8,23 @@ doctor-state-red = VERMELHO
 
 doctor-summary = { $counts }: { $verdict } (código de saída do doctor: { $code })
 doctor-count-green = { $count ->
-    [one] { $count } verde
+    [1] { $count } verde
    *[other] { $count } verdes
     }
 doctor-count-yellow = { $count ->
-    [one] { $count } amarelo
+    [1] { $count } amarelo
    *[other] { $count } amarelos
     }
 doctor-count-red = { $count ->
-    [one] { $count } vermelho
+    [1] { $count } vermelho
    *[other] { $count } vermelhos
     }
 doctor-count-unknown = { $count ->
-    [one] { $count } desconhecido
+    [1] { $count } desconhecido
    *[other] { $count } desconhecidos
     }
 doctor-count-not-configured = { $count ->
-    [one] { $count } não configurado
+    [1] { $count } não configurado
    *[other] { $count } não configurados
     }
 doctor-verdict-green = tudo o que foi verificado funciona

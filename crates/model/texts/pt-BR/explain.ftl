@@ -71,6 +71,8 @@ explain-entity = { $entity ->
     [campaign] campanha { $key }
    *[other] { $entity } { $key }
 }
+explain-row-change = { $key }: { $before } → { $after }
+explain-row-value = { $key } → { $after }
 explain-status = { $status ->
     [waiting_payment] aguardando pagamento
     [paid] pago
@@ -98,7 +100,7 @@ explain-status = { $status ->
 explain-shipment-status = { $status ->
     [pending] pendente
     [processing] em processamento
-    [ready_to_ship] pronta para envio
+    [ready_to_ship] pronta para despacho
     [in_transit] em trânsito
     [delivered] entregue
     [cancelled] cancelada

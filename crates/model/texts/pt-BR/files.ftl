@@ -5,11 +5,12 @@ files-bad-lines = { $file }: { $lines }
 files-report-head = Nada deste arquivo foi importado. Corrija estas linhas e coloque o arquivo na pasta de novo:
 files-line = linha { $line }: { $problem }
 files-more-lines = { $more ->
-        [one] e mais { $more } linha
+        [1] e mais { $more } linha
        *[other] e mais { $more } linhas
     }
 files-too-large = o arquivo tem mais de { $most } bytes; divida-o em vários
 files-unreadable = o arquivo não pode ser lido: “{ $problem }”
+files-missing = o arquivo não existe
 files-line-unreadable = a linha não pode ser lida (UTF-8? número de colunas?): “{ $problem }”
 files-panicked = o próprio espelho falhou nesta linha, em { $place }; envie a linha a quem o mantém
 files-poisoned = o espelho terminou duas vezes ao ler este arquivo; envie o arquivo a quem o mantém

@@ -1,22 +1,22 @@
 # espelho forget.
 
 forget-done = { $store }, { $at }: a pessoa foi apagada de { $orders ->
-        [one] { $orders } pedido
+        [1] { $orders } pedido
        *[other] { $orders } pedidos
     }, { $rows ->
-        [one] { $rows } linha
+        [1] { $rows } linha
        *[other] { $rows } linhas
     }; registrado por { $by }.
 forget-would = { $store }: a pessoa seria apagada de { $orders ->
-        [one] { $orders } pedido
+        [1] { $orders } pedido
        *[other] { $orders } pedidos
     }, { $rows ->
-        [one] { $rows } linha
+        [1] { $rows } linha
        *[other] { $rows } linhas
     }; nada foi alterado.
 forget-table = { "  " }{ $table }: { $rows }
 forget-open-commands = { $count ->
-        [one] { $count } comando sobre estes pedidos ainda não foi executado e mantém seu texto até lá.
+        [1] { $count } comando sobre estes pedidos ainda não foi executado e mantém seu texto até lá.
        *[other] { $count } comandos sobre estes pedidos ainda não foram executados e mantêm seus textos até lá.
     }
     .next = Quando estiver feito, execute espelho forget de novo com o número do pedido.

@@ -1,10 +1,11 @@
 # espelho get order: um pedido do espelho, para pessoas.
 
 get-unknown = desconhecido
+get-unknown-key = desconhecida
 get-none = nada registrado
 get-amounts = total { $total }: produtos { $products }, frete { $shipping }, descontos { $discounts }
 get-payment = pagamento: { $method }, { $status }
-get-kind = fluxo { $workflow }, canal { $channel }, entrega { $delivery }
+get-kind = fluxo { $workflow }, canal { $channel }, entrega por { $delivery }
 get-times = feito em { $created }, alterado em { $updated }
 get-time-payment-expires-at = pagar até { $at }
 get-time-release-at = liberado em { $at }

@@ -1,6 +1,6 @@
 # A ajuda da linha de comando: help-COMANDO, e help-COMANDO--ARGUMENTO ou, onde vale para todos, help--ARGUMENTO.
 
-help--config = A configuração: DIR/espelho.toml e DIR/stores/LOJA.toml [padrão: $ESPELHO_CONFIG, senão /etc/espelho se existir, senão ./config]
+help--config = A configuração: PASTA/espelho.toml e PASTA/stores/LOJA.toml [padrão: $ESPELHO_CONFIG, senão /etc/espelho se existir, senão ./config]
 help--json = Responde com um objeto JSON na saída padrão
 help--lang = O idioma das respostas: pt-BR ou en [padrão: o de LC_ALL, LC_MESSAGES ou LANG, senão o da instalação]
 help--help = Mostra esta ajuda
@@ -12,7 +12,7 @@ help--location = Onde: stock_locations.location_id
 help--number = O número do pedido
 help--entity = Qual tabela, como em espelho errors
 help--key = Qual linha, como em espelho errors
-help--all = Cada linha que falhou, está retida ou em dúvida (de ENTITY, se houver)
+help--all = Cada linha que falhou, está retida ou em dúvida (de ENTIDADE, se houver)
 
 help-espelho = Mantém em dia as tabelas do ERP de uma loja e um marketplace brasileiro.
 help-espelho--resync = Concilia tudo uma vez e termina; uma conciliação interrompida é retomada
@@ -95,6 +95,7 @@ help-status--store = Só esta loja, com seus dados, limite e varreduras
 help-status--watch = Mostra de novo a cada dois segundos, até Ctrl-C
 help-status--alive = Só pergunta se o serviço responde e nada nele está parado, para monitores: termina com 0 ou 1, sejam quais forem os alarmes (2 se espelho.toml não puder ser lido)
 help-errors = O que falhou, está retido, em dúvida ou esperando, por causa, com o próximo passo
+help-errors--all = Cada registro, e não só as causas
 help-explain = A história de uma coisa na ordem do tempo: entregas, espelho, o que o ERP pede, cada chamada com sua prova
 help-explain--entity = O tipo, como no feed: order, product, shipment…
 help-explain--key = Qual, como no feed
@@ -169,7 +170,43 @@ help-heading-options-name = OPÇÕES
 help-heading-default = padrão
 help-heading-values = valores
 
-help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja.
+help-name-addr = ENDEREÇO
+help-name-campaign = CAMPANHA
+help-name-channel = CANAL
+help-name-code = CÓDIGO
+help-name-command = COMANDO
+help-name-date = DATA
+help-name-delivery = ENTREGA
+help-name-delta = DIFERENÇA
+help-name-dir = PASTA
+help-name-entity = ENTIDADE
+help-name-event = EVENTO
+help-name-file = ARQUIVO
+help-name-format = FORMATO
+help-name-key = CHAVE
+help-name-kind = TIPO
+help-name-lang = IDIOMA
+help-name-listings = ANÚNCIOS
+help-name-location = LOCAL
+help-name-name = NOME
+help-name-number = NÚMERO
+help-name-part = PARTE
+help-name-path = CAMINHO
+help-name-person = PESSOA
+help-name-price = PREÇO
+help-name-quantity = QUANTIDADE
+help-name-resource = RECURSO
+help-name-seconds = SEGUNDOS
+help-name-seq = NÚMERO
+help-name-span = DURAÇÃO
+help-name-state = ESTADO
+help-name-status = SITUAÇÃO
+help-name-store = LOJA
+help-name-text = TEXTO
+help-name-time = HORA
+help-name-user = USUÁRIO
+
+help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja, 130 encerrado na hora por um segundo sinal.
 help-doctor-exit-codes =
     Códigos de saída:
       0  nada está vermelho, e tudo o que está configurado pôde ser verificado

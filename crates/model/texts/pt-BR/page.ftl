@@ -80,6 +80,7 @@ page-alarm-marketplace-unreachable = marketplace não responde
 page-alarm-marketplace-errors = marketplace responde com erro
 page-alarm-throttled = marketplace recusa chamadas
 page-alarm-unreadable-values = valores que não puderam ser lidos
+page-alarm-mirror-differs = diferenças em relação ao marketplace
 page-alarm-credential-refused = usuário ou senha recusados
 page-alarm-foreign-login = outro programa usa a credencial
 page-alarm-scope-missing = faltam permissões à credencial
@@ -103,6 +104,7 @@ page-alarm-schema-changed = esquema do banco alterado
 
 # A última hora e os gráficos.
 page-hour = Últimos 60 minutos
+page-axis-now = agora
 page-beats = { $store }: dos últimos 60 minutos, { $proved } em dia, { $warned } com aviso, { $broken } com falha, { $unproved } sem prova
 page-fact-read = lido há { $span }
 page-fact-orders = { $count ->
@@ -127,6 +129,7 @@ page-queue = Fila
 page-webhooks = Webhooks
 page-search = Busca
 page-search-hint = Pedido, SKU, produto, NF-e ou comando
+page-search-short = Pedido, SKU, NF-e ou comando
 page-search-empty = Escreva um número de pedido, um SKU, parte do nome de um produto, o número de uma NF-e, de um comando, de uma remessa ou do ERP.
 page-search-none-yet = Nada do que foi lido até agora tem o nome { $asked }: { $reading }.
 page-search-none = Nada tem o nome { $asked }: confira o número, o SKU ou o nome do produto.

@@ -84,7 +84,11 @@ push-price-zero-of = O preço de { $sku } seria zero.
     .next = Grave um preço acima de zero.
 push-price-floor-of = O preço de { $sku }, { $price }, está abaixo do piso { $floor }.
     .next = Se não for isso, corrija erp_prices; se for: espelho release { $row }
-push-price-jump-of = O preço de { $sku } mudaria { $percent } % de uma vez, para { $price }.
+push-price-jump-of = O preço de { $sku } { $way ->
+        [falls] cairia
+        [rises] subiria
+       *[other] mudaria
+    } { $percent } % de uma vez, para { $price }.
     .next = Se não for isso, corrija erp_prices; se for: espelho release { $row }
 
 # Pedidos
@@ -132,7 +136,7 @@ push-campaign-price-fell = Na campanha estes custariam agora menos do que o comb
 push-not-enrolled = O marketplace aceitou a adesão, mas não mostra: { $left }.
     .next = Confira em campaign_listings se os anúncios são elegíveis e envie um novo comando.
 push-would-join = Pela política da loja, entrariam na campanha { $campaign }: { $listings ->
-        [one] { $listings } anúncio
+        [1] { $listings } anúncio
        *[other] { $listings } anúncios
     }.
     .next = Confira em campaign_listings. Para aderir: espelho release { $row }; para aderir sempre: join = "yes" em [campaigns].

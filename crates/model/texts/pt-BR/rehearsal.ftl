@@ -26,16 +26,16 @@ rehearsal-locks = espera até o fim dela: quem { $who ->
 rehearsal-locks-file = espera até o fim dela: quem grava neste arquivo; quem lê não espera
 rehearsal-locks-none = ninguém espera por ela
 rehearsal-rows-same = Linhas: { $rows } em { $tables ->
-        [one] { $tables } tabela
+        [1] { $tables } tabela
        *[other] { $tables } tabelas
     }, tantas quanto antes
 rehearsal-rows = { $table }: { $before } → { $after } linhas
 rehearsal-rows-new = { $table }: nova, { $after ->
-        [one] { $after } linha
+        [1] { $after } linha
        *[other] { $after } linhas
     }
 rehearsal-rows-dropped = { $table }: removida, tinha { $before ->
-        [one] { $before } linha
+        [1] { $before } linha
        *[other] { $before } linhas
     }
 rehearsal-mended = Refeitos quando o banco for aberto: { $objects }

@@ -73,7 +73,7 @@ run-note-unclear = { $rows ->
        *[other] { $rows } registros não puderam ser consultados; não foram marcados como removidos.
     }
 run-note-count = { $remark } ({ $rows ->
-        [one] { $rows } registro
+        [1] { $rows } registro
        *[other] { $rows } registros
     })
 run-note-field = campo ilegível: { $field }
@@ -102,11 +102,11 @@ run-audit-equal = { $store }: nenhuma diferença no que foi comparado ({ $reques
        *[other] { $requests } chamadas
     })
 run-audit-different = { $store }: difere do marketplace ({ $requests ->
-        [one] { $requests } chamada
+        [1] { $requests } chamada
        *[other] { $requests } chamadas
     })
 run-audit-partial = { $store }: não pôde ser comparada por inteiro ({ $requests ->
-        [one] { $requests } chamada
+        [1] { $requests } chamada
        *[other] { $requests } chamadas
     })
 run-audit-columns = { $listed } listados, { $mirrored } espelhados, { $sampled } detalhes lidos, { $differing } diferem
@@ -129,7 +129,7 @@ run-report-line = { $store }: { $state } em { $seconds } s, { $requests ->
        *[other] { $logins } logins
     }
 run-report-limited = { $rate_limited ->
-        [one] { $rate_limited } chamada recusada por excesso (429)
+        [1] { $rate_limited } chamada recusada por excesso (429)
        *[other] { $rate_limited } chamadas recusadas por excesso (429)
     }
 run-report-columns = { $seen } vistos, { $changed } mudados, { $gone } removidos, { $failed } com falha
@@ -160,6 +160,11 @@ run-poisoned = Separado: o espelho falhou duas vezes em { $place } ao trabalhar 
     .next = Envie esta linha a quem mantém o espelho. Depois da correção: espelho retry { $row }
 run-poisoned-process = Separado: o espelho terminou duas vezes ao trabalhar nisto. Todo o resto continua.
     .next = Envie esta linha a quem mantém o espelho, com o fim do log. Depois da correção: espelho retry { $row }
+run-lock-table = A tabela de bloqueios do PostgreSQL é pequena demais para { $stores ->
+        [1] uma loja
+       *[other] { $stores } lojas
+    }: max_locks_per_transaction é { $found }, e é preciso { $needed }, metade para as outras sessões. Quando a tabela enche, as sessões do ERP também falham.
+    .next = No PostgreSQL: ALTER SYSTEM SET max_locks_per_transaction = { $needed }; depois reinicie o PostgreSQL e o espelho.
 run-schedule = schedule.reconcile não pode ser usado: “{ $problem }”
     .next = Corrija schedule.reconcile em espelho.toml.
 
@@ -168,6 +173,8 @@ run-unknown-store = Não há loja “{ $asked }”.
     .next = Use uma das configuradas: { $known }.
 run-several-stores = Há várias lojas.
     .next = Indique uma com --store LOJA.
+run-command-of-another = O comando { $number } é da loja “{ $own }”, não de “{ $asked }”.
+    .next = Deixe --store de fora: o número basta.
 run-unknown-seq = O feed ainda não chegou a { $seq }: o número mais novo é { $newest }.
     .next = Confirme um "seq" que espelho feed mostrou.
 run-output = A saída não pôde ser escrita: “{ $problem }”
@@ -217,5 +224,5 @@ man-synopsis = SINOPSE
 man-description = DESCRIÇÃO
 man-notes = NOTAS
 man-version = VERSÃO
-man-failed = o manual não pôde ser gravado: { $problem }
+man-failed = o manual não pôde ser gravado: “{ $problem }”
 man-unknown = “{ $topic }” não é um comando; espelho --help lista todos

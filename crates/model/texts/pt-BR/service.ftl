@@ -3,7 +3,7 @@
 service-waits = espera pela loja { $store }, que está com { $owner }
 service-stopping = parando: termina o que está em andamento
 service-stores = { $held } de { $all ->
-        [one] { $all } loja
+        [1] { $all } loja
        *[other] { $all } lojas
     } nesta instância
 service-recent = conciliação mais antiga há menos de 1 min

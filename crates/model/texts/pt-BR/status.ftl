@@ -2,7 +2,7 @@
 
 status-ok = tudo em dia
 status-unknown = sem prova recente de que tudo funciona
-status-not-alive = nenhum serviço em ordem responde em { $address }: “{ $cause }”
+status-not-alive = nenhum serviço em ordem responde em { $address }: { $cause }
 status-token-refused = recusado
 status-problems = { $count ->
     [1] 1 problema
@@ -93,3 +93,7 @@ status-page-title-failing = ✗ espelho: { $count } com problema
 status-page-title-unknown = – espelho: sem prova de que tudo funciona
 status-local-time = horário de { $zone }
 status-more-rows = e mais { $count }
+
+# Ao lado de uma configuração com engano
+status-beside-mistakes = O serviço em { $address } responde e continua com a configuração que leu antes deste engano:
+status-none-beside-mistakes = Em { $address } não responde nenhum serviço desta instalação; um que rode em outro endereço continua com a configuração que leu antes deste engano.

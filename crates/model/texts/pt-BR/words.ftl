@@ -1,6 +1,7 @@
 # Palavras para situações, estados e nomes; o que o catálogo não tem aparece como veio.
 
 words-other = { $word }
+words-quoted = “{ $said }”
 words-with-code = { $word } ({ $code })
 
 words-order-waiting-payment = Aguardando pagamento
@@ -27,7 +28,7 @@ words-order-production-finished = Produção concluída
 
 words-shipment-pending = Pendente
 words-shipment-processing = Em processamento
-words-shipment-ready-to-ship = Pronta para envio
+words-shipment-ready-to-ship = Pronta para despacho
 words-shipment-in-transit = Em trânsito
 words-shipment-delivered = Entregue
 words-shipment-cancelled = Cancelada
@@ -167,7 +168,7 @@ words-channel-marketplace = marketplace
 words-channel-direct = venda direta
 words-channel-store-seller = vendedor da loja
 
-words-delivery-shipping = envio
+words-delivery-shipping = remessa
 words-delivery-pickup = retirada
 
 words-payment-method-credit-card = cartão de crédito

@@ -116,7 +116,7 @@ fn title(subject: &'static str) -> (&'static str, &'static str) {
         "clock" => ("Relógio", "Clock"),
         "faults" => ("Falhas", "Faults"),
         "orders" => ("Pedidos", "Orders"),
-        "shipments" | "labels" => ("Envios e etiquetas", "Shipments and labels"),
+        "shipments" | "labels" => ("Remessas e etiquetas", "Shipments and labels"),
         "stores" | "features" => ("Lojas", "Stores"),
         "credentials" | "tokens" => ("Credenciais", "Credentials"),
         "webhooks" | "webhook" | "deliveries" => ("Webhooks", "Webhooks and deliveries"),

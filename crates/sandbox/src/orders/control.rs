@@ -119,6 +119,11 @@ impl OrdersControl<'_> {
         service::change_documents(world, world.store(store)?, number, invoices::reprocess).ok()
     }
 
+    /// Has the tax office reject the last fiscal document, so that the order has one less; whether there is one.
+    pub fn reject_invoice(self, store: &str, number: &str) -> bool {
+        self.world().store(store).is_some_and(|store| service::reject_document(self.world(), store, number))
+    }
+
     /// Switches the automatic preparation of paid orders on or off.
     pub fn set_auto_preparation(self, store: &str, enabled: bool) -> bool {
         let store = self.world().store(store);

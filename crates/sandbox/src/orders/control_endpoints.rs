@@ -56,6 +56,11 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
         reprocess,
     ),
     ControlEndpoint::post(
+        "orders/{store}/{number}/invoices/reject",
+        "the tax office rejects the last document",
+        reject,
+    ),
+    ControlEndpoint::post(
         "stores/{store}/auto-preparation",
         r#"has paid orders prepared by themselves: {"enabled": true}"#,
         auto_preparation,
@@ -152,6 +157,10 @@ fn replace(call: &Call) -> Result<Answer, Refusal> {
 fn reprocess(call: &Call) -> Result<Answer, Refusal> {
     let id = control(call).orders().reprocess_invoice(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&json!({"invoice_id": id})))
+}
+
+fn reject(call: &Call) -> Result<Answer, Refusal> {
+    done(control(call).orders().reject_invoice(call.id(0), call.id(1)))
 }
 
 fn auto_preparation(call: &Call) -> Result<Answer, Refusal> {

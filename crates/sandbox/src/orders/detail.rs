@@ -132,7 +132,7 @@ fn invoices(json: &mut Json, order: &Order) {
     for document in order.documents() {
         json.open_object();
         json.key("type").raw_text(document.kind.wire());
-        json.key("status").raw_text("issued");
+        json.key("status").raw_text(document.status.wire());
         json.key("invoice_number").raw_text(&document.number.to_string());
         json.key("pdf_url").raw_text(&document.pdf_url());
         json.close_object();

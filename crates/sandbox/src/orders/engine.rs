@@ -177,7 +177,7 @@ fn enter(order: &mut Order, step: &Step, now: i64) -> Entered {
 fn note_ends(order: &mut Order, old: Status, step: &Step, now: i64) {
     use Status::{Cancelled, Completed, Delivered, PaymentExpired, Preparing, WaitingPayment};
     let must_be_invoiced = step.is_forced && step.to != Preparing && order.was_made_invoiced();
-    let document = (must_be_invoiced && !order.is_invoiced()).then(|| order.first_document(now));
+    let document = (must_be_invoiced && order.documents().is_empty()).then(|| order.first_document(now));
     let life = order.life();
     life.documents.extend(document);
     match step.to {

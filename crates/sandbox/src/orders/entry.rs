@@ -26,10 +26,18 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// A document that the fiscal gate accepts.
+    /// The kind of a fiscal document. The gate accepts both.
     DocumentKind {
         Nfe = "nfe", "NF-e", "";
         ContentDeclaration = "content_declaration", "Declaração de conteúdo", "";
+    }
+}
+
+vocabulary! {
+    /// The status of a fiscal document. The gate wants an issued one.
+    DocumentStatus {
+        Issued = "issued", "Emitida", "";
+        Rejected = "rejected", "Rejeitada", "";
     }
 }
 
@@ -50,6 +58,7 @@ pub(crate) struct Entry {
 pub(crate) struct Document {
     pub(crate) id: u64,
     pub(crate) kind: DocumentKind,
+    pub(crate) status: DocumentStatus,
     pub(crate) number: u64,
     pub(crate) issued_at: i64,
     pub(crate) replaced_at: Option<i64>,

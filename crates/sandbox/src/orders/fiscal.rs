@@ -26,8 +26,8 @@ impl Document {
         json.key("id").id(self.id);
         json.key("type").raw_text(self.kind.wire());
         json.key("type_label").text(self.kind.label());
-        json.key("status").raw_text("issued");
-        json.key("status_label").text("Emitida");
+        json.key("status").raw_text(self.status.wire());
+        json.key("status_label").text(self.status.label());
         json.key("invoice_number").raw_text(&self.number.to_string());
         json.key("pdf_url").raw_text(&self.pdf_url());
         json.key("issued_at").time(self.issued_at);

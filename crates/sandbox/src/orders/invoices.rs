@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Order,
-    entry::{Author, Document, DocumentKind, Entry, EntryKind},
+    entry::{Author, Document, DocumentKind, DocumentStatus, Entry, EntryKind},
     vocabulary::Status,
 };
 use crate::refusal::{FieldErrors, Refusal};
@@ -39,6 +39,14 @@ pub(super) fn replace(order: &mut Order, now: i64) -> Result<Document, Refusal> 
 pub(super) fn reprocess(order: &mut Order) -> Result<Document, Refusal> {
     let last = order.life().documents.last().copied();
     last.ok_or_else(|| Refusal::Invalid(FieldErrors::one("fiscal", "O pedido não tem documento fiscal.")))
+}
+
+/// Has the tax office reject the last document, which is none then; whether there is one.
+pub(super) fn reject(order: &mut Order, now: i64) -> bool {
+    let Some(last) = order.life().documents.last_mut() else { return false };
+    last.status = DocumentStatus::Rejected;
+    order.touch(now);
+    true
 }
 
 /// Whether documents can be issued: neither before the preparation nor for an order that came to nothing.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     Order,
-    entry::{Document, DocumentKind, Entry},
+    entry::{Document, DocumentKind, DocumentStatus, Entry},
     history,
     vocabulary::Status,
 };
@@ -68,7 +68,9 @@ impl Order {
 
     /// Whether a fiscal document has been issued.
     pub(crate) fn is_invoiced(&self) -> bool {
-        self.life.as_ref().map_or_else(|| self.was_made_invoiced(), |life| !life.documents.is_empty())
+        let counts =
+            |document: &Document| document.status == DocumentStatus::Issued && document.replaced_at.is_none();
+        self.life.as_ref().map_or_else(|| self.was_made_invoiced(), |life| life.documents.iter().any(counts))
     }
 
     /// Whether a generated order comes with a document: from dispatch readiness on it must have one.
@@ -94,6 +96,7 @@ impl Order {
             // 44 bits of the hash and the place: unique, and exact in every JSON reader.
             id: (self.serial >> 20) * 64 + at,
             kind,
+            status: DocumentStatus::Issued,
             number: self.serial % 900_000 + 1000 + at,
             issued_at,
             replaced_at: None,

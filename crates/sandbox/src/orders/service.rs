@@ -6,7 +6,7 @@ use super::{
     Order,
     engine::{self, Parts, Step},
     entry::{Author, Document, Entry},
-    events,
+    events, invoices,
     life::Life,
     place::{self, NewOrder, Terms},
     scheduled::{self, Due, JOB_INTERVAL},
@@ -179,4 +179,13 @@ pub(super) fn change_documents(
     let (document, event) = changed?;
     announce(world, store, vec![event]);
     Ok(document.id)
+}
+
+/// Has the last fiscal document of an order rejected; whether there is one. The document has no event for it.
+pub(super) fn reject_document(world: &World, store: &Store, number: &str) -> bool {
+    let now = world.clock.seconds();
+    let reject = |order: &mut Order| invoices::reject(order, now);
+    let rejected =
+        with_parts(store, |Parts { orders, shipments, .. }| engine::touch(shipments, orders, number, reject));
+    rejected == Some(true)
 }

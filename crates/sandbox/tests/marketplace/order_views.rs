@@ -182,6 +182,23 @@ async fn a_replaced_note_is_told_from_the_current_one_by_the_fiscal_route_alone(
     }
 }
 
+#[tokio::test]
+async fn a_rejected_document_opens_no_gate() {
+    let bench = Bench::start(unlimited()).await;
+    let control = bench.control();
+    let number = control.orders().place(STORE, NewOrder::default());
+    bench.walk(&number, &["preparing"]).await;
+    assert!(!control.orders().reject_invoice(STORE, &number), "there is none to reject");
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
+    assert!(control.orders().reject_invoice(STORE, &number));
+    let documents = view(&bench, &number, "fiscal").await["documents"].clone();
+    assert_eq!((&documents[0]["status"], &documents[0]["replaced_at"]), (&json!("rejected"), &json!(null)));
+    assert_eq!(bench.order(&number).await["invoices"][0]["status"], json!("rejected"));
+    assert_eq!(bench.ask(&number, "ready_to_ship", Value::Null).await.status, 422);
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
+    bench.walk(&number, &["ready_to_ship"]).await;
+}
+
 // proves: ORD-071
 #[tokio::test]
 async fn the_fiscal_route_agrees_with_the_order_everywhere() {

@@ -92,6 +92,8 @@ async fn the_levers_do_over_http_what_control_does_in_process() {
     let (_, second) = pull(&bench, &at("invoices/replace"), json!({})).await;
     assert!(first["invoice_id"].is_u64() && first != second);
     assert_eq!(pull(&bench, &at("invoices/reprocess"), json!({})).await.1, second);
+    assert_eq!(pull(&bench, &at("invoices/reject"), json!({})).await.0, 200);
+    assert_eq!(pull(&bench, &at("invoices"), json!({})).await.0, 200);
     bench.walk(number, &["ready_to_ship"]).await;
     let list = bench.plain(Method::GET, &format!("/_sandbox/{}", at("shipments")), "").await.data();
     let shipment = |what: &str| format!("shipments/loja-1/{}/{what}", list[0].as_str().unwrap());

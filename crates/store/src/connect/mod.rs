@@ -136,7 +136,7 @@ impl Store {
     /// [`Error::Address`] with the defect.
     pub fn check_address(url: &str) -> Result<(), Error> {
         let bad = |why: String| Error::Address { url: shown(url), why };
-        match url.split(':').next().unwrap_or_default() {
+        match scheme_of(url) {
             "sqlite" => sqlite_options(url).map(drop),
             "postgres" | "postgresql" => {
                 PgConnectOptions::from_str(url).map(drop).map_err(|error| bad(error.to_string()))
@@ -190,10 +190,14 @@ impl Store {
     }
 }
 
+/// Returns the kind of database that an address names; nothing without a colon.
+fn scheme_of(url: &str) -> &str {
+    url.split_once(':').map_or("", |(scheme, _)| scheme)
+}
+
 /// Opens the connections and reads nothing.
 pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, Error> {
-    let scheme = url.split(':').next().unwrap_or_default();
-    match scheme {
+    match scheme_of(url) {
         "sqlite" => open_files(url, sqlite_options(url)?, clock).await,
         "postgres" | "postgresql" => connect_server(url, server_options(url)?, clock).await,
         _ => Err(Error::Address { url: shown(url), why: UNKNOWN_SCHEME.into() }),

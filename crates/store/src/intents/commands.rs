@@ -24,6 +24,8 @@ pub(crate) const OPEN_BY_ID: &str = concat!(
 );
 pub(crate) const BY_KEY: &str =
     concat!("SELECT ", columns!(), " FROM commands WHERE store = $1 AND CAST(id AS TEXT) = $2");
+/// Numbers of commands are unique in the database.
+pub(crate) const STORE_OF: &str = "SELECT store FROM commands WHERE id = $1";
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
@@ -96,6 +98,15 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn prune_commands(self, before: DateTime<Utc>) -> Result<u64, Error> {
         self.database.execute_in_batches("prune the commands", PRUNE, &[before.into()]).await
+    }
+
+    /// The store of a command, as its row names it; `None` for a number that no command has.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn store_of(self, id: i64) -> Result<Option<String>, Error> {
+        let rows = self.database.fetch_erp("read the store of a command", STORE_OF, vec![id.into()]).await?;
+        rows.first().map(|row| row.foreign_text("store")).transpose()
     }
 
     /// Whether an open command of this kind exists for a key.

@@ -36,7 +36,7 @@ pub(crate) const READ_AT: &str = "SELECT read_at FROM product_reads WHERE store 
 /// What releases an order that waits for its invoice: its documents, or a status beyond the wait.
 pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') AS said FROM order_invoices WHERE store = \
     $1 \
-    AND order_number = $2 AND gone_at IS NULL AND replaced_at IS NULL UNION ALL SELECT status FROM orders WHERE store \
+    AND order_number = $2 AND gone_at IS NULL AND is_current UNION ALL SELECT status FROM orders WHERE store \
     = $1 \
     AND order_number = $2 AND status IN ('ready_to_ship', 'shipped', 'picked_up', 'delivered', 'cancelled') ORDER BY \
     said";

@@ -9,7 +9,7 @@ use crate::{
     driver::{Row, Value},
     operations::{
         Overviews,
-        overview::{Both, chosen},
+        overview::{Both, both, chosen},
     },
 };
 
@@ -22,10 +22,12 @@ pub(crate) const DISPATCH: Both = [
 /// Orders that are prepared and have no fiscal document that counts.
 pub(crate) const AWAITING_INVOICE: Both = [
     "SELECT CAST(sum(rows) AS BIGINT) FROM (SELECT (SELECT count(*) FROM orders o WHERE o.store = s.store AND o.status = 'preparing' \
-     AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
+     AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = o.store AND r.order_number = o.order_number) \
+     AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
      AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL)) AS rows FROM stores s) AS each_store",
     "SELECT count(*) FROM orders o WHERE o.store = $1 AND o.status = 'preparing' \
-     AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
+     AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = o.store AND r.order_number = o.order_number) \
+     AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
      AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL)",
 ];
 /// The rows of `v_orders_new`, from indexes alone.
@@ -33,11 +35,13 @@ pub(crate) const NOT_TAKEN: Both = [
     "SELECT count(*), (SELECT count(*) FROM (SELECT 1 FROM erp_orders LIMIT 1) AS taken) FROM orders i \
      WHERE i.gone_at IS NULL AND COALESCE(i.status, '') NOT IN \
      ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', 'payment_expired', 'pickup_expired') \
-     AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number)",
+     AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number) \
+     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)",
     "SELECT count(*), (SELECT count(*) FROM (SELECT 1 FROM erp_orders WHERE store = $1 LIMIT 1) AS taken) FROM orders i \
      WHERE i.store = $1 AND i.gone_at IS NULL AND COALESCE(i.status, '') NOT IN \
      ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', 'payment_expired', 'pickup_expired') \
-     AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number)",
+     AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number) \
+     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)",
 ];
 /// Open orders by status: reads the index of open orders.
 pub(crate) const BY_STATUS: Both = [
@@ -67,6 +71,27 @@ pub(crate) const FIRST_DISPATCHES: Both = [
     "SELECT store, key, at FROM v_deadlines WHERE kind = 'ship_by' AND at < $2 AND store = $1 \
      ORDER BY at, store, key LIMIT 6",
 ];
+/// The first three rows in trouble of each cause and state, the oldest first. Keys that are no names are left out.
+pub(crate) const FIRST_IN_TROUBLE: Both = both!(
+    "SELECT store, entity, key, state, code, kind, subject FROM ( \
+     SELECT store, entity, key, state, code, kind, subject, \
+     row_number() OVER (PARTITION BY code, state ORDER BY at, store, entity, key) AS place FROM ( \
+     SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code AS code, '' AS kind, \
+     '' AS subject, updated_at AS at FROM erp_stock WHERE error_code IS NOT NULL \
+     AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') \
+     AND octet_length(sku) <= 200 AND octet_length(location_id) <= 200 \
+     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, '', '', updated_at FROM erp_prices \
+     WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') \
+     AND octet_length(sku) <= 200 \
+     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state, error_code, COALESCE(kind, ''), COALESCE(key, ''), \
+     updated_at FROM commands WHERE error_code IS NOT NULL \
+     AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') \
+     AND octet_length(COALESCE(kind, '')) <= 200 AND octet_length(COALESCE(key, '')) <= 200 \
+     UNION ALL SELECT store, CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END, \
+     key, 'failed', code, '', '', at FROM sync_failures \
+     WHERE NOT (resource = 'products' AND code = 'shared_sku')) AS troubled",
+    ") AS placed WHERE place <= 3 ORDER BY code, state, place"
+);
 
 /// The instants that divide deadlines into hours.
 pub type Bounds = [DateTime<Utc>; 9];
@@ -90,10 +115,31 @@ pub struct Figures {
     pub by_status: Vec<(String, u64)>,
     /// `ship_by` and `invoice_by` deadlines between the bounds: before the first, then up to each of the others.
     pub by_hour: Vec<(String, Vec<u64>)>,
+    /// The first three rows in trouble of each cause and state, the oldest first.
+    pub first_in_trouble: Vec<TroubledRow>,
+}
+
+/// A row in trouble, with what people call it by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TroubledRow {
+    /// The store.
+    pub store: String,
+    /// The entity and the key, as in `v_errors`.
+    pub entity: String,
+    /// See `entity`.
+    pub key: String,
+    /// The state.
+    pub state: String,
+    /// The cause.
+    pub code: String,
+    /// The kind of a command; empty for other rows.
+    pub kind: String,
+    /// The key of a command: an order, a SKU or another name; empty for other rows.
+    pub subject: String,
 }
 
 impl Overviews<'_> {
-    /// The figures of a store, or of all: six statements, however many stores and orders there are. `bounds` are in
+    /// The figures of a store, or of all: seven statements, however many stores and orders there are. `bounds` are in
     /// order; a day ends at `end_of_day`.
     ///
     /// # Errors
@@ -111,6 +157,7 @@ impl Overviews<'_> {
         let by_status = self.figure(BY_STATUS, of, &[]).await?;
         let by_hour = self.figure(BY_HOUR, of, bounds).await?;
         let first_late = self.figure(FIRST_DISPATCHES, of, &[now]).await?;
+        let first_in_trouble = self.figure(FIRST_IN_TROUBLE, of, &[]).await?;
         Ok(Figures {
             dispatch: dispatch.first().map_or(Ok(0), |row| row.count(0))?,
             late: dispatch.first().map_or(Ok(0), |row| optional_count(row, 1))?,
@@ -126,6 +173,7 @@ impl Overviews<'_> {
                 .map(|row| Ok((row.text(0)?, row.count(1)?)))
                 .collect::<Result<_, Error>>()?,
             by_hour: by_hour.iter().map(between).collect::<Result<_, Error>>()?,
+            first_in_trouble: first_in_trouble.iter().map(troubled).collect::<Result<_, Error>>()?,
         })
     }
 
@@ -151,6 +199,18 @@ fn between(row: &Row) -> Result<(String, Vec<u64>), Error> {
         Ok(more)
     });
     Ok((row.text(0)?, counts.collect::<Result<_, Error>>()?))
+}
+
+fn troubled(row: &Row) -> Result<TroubledRow, Error> {
+    Ok(TroubledRow {
+        store: row.foreign_text(0)?,
+        entity: row.text(1)?,
+        key: row.foreign_text(2)?,
+        state: row.text(3)?,
+        code: row.foreign_text(4)?,
+        kind: row.foreign_text(5)?,
+        subject: row.foreign_text(6)?,
+    })
 }
 
 /// Reads a sum, which is NULL over no rows.

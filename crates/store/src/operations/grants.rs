@@ -4,6 +4,7 @@
 const READ: &[&str] = &[
     "actions",
     "alarms",
+    "audit_differences",
     "audits",
     "campaign_listings",
     "campaign_prices",
@@ -58,6 +59,7 @@ const READ: &[&str] = &[
     "v_invoice_current",
     "v_orders_new",
     "v_orders_open",
+    "v_orders_refunded",
     "v_services",
     "v_waiting",
 ];

@@ -39,7 +39,8 @@ pub(crate) static ORDERS: std::sync::LazyLock<[String; 4]> = std::sync::LazyLock
         // CROSS JOIN: SQLite looks the status up in each store, and does not look each order's store up.
         list(
             "stores s CROSS JOIN orders i",
-            " AND i.store = s.store AND i.status = 'preparing' AND NOT EXISTS (SELECT 1 FROM order_invoices d \
+            " AND i.store = s.store AND i.status = 'preparing' AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r \
+             WHERE r.store = i.store AND r.order_number = i.order_number) AND NOT EXISTS (SELECT 1 FROM order_invoices d \
              WHERE d.store = i.store AND d.order_number = i.order_number AND d.is_current AND d.gone_at IS NULL)",
             "COALESCE(i.ship_by, i.created_at)",
         ),
@@ -47,7 +48,8 @@ pub(crate) static ORDERS: std::sync::LazyLock<[String; 4]> = std::sync::LazyLock
             "orders i",
             " AND COALESCE(i.status, '') NOT IN ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', \
              'payment_expired', 'pickup_expired') AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store \
-             AND e.order_number = i.order_number)",
+             AND e.order_number = i.order_number) AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r \
+             WHERE r.store = i.store AND r.order_number = i.order_number)",
             "i.created_at",
         ),
     ]

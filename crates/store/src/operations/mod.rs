@@ -28,6 +28,7 @@ pub(crate) mod story;
 pub(crate) mod sweeps;
 pub(crate) mod tokens;
 pub(crate) mod write_proof;
+pub(crate) mod zero_prices;
 
 use std::sync::Arc;
 

@@ -65,7 +65,8 @@ pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 E
 /// store that is new here.
 pub(crate) const FISCAL: &str = "SELECT store, \
     (SELECT count(*) FROM (SELECT 1 FROM orders o WHERE o.store = s.store AND o.status = 'preparing' \
-    AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
+    AND o.gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = o.store AND r.order_number = o.order_number) \
+    AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
     AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL) LIMIT 10000) AS waiting), \
     (SELECT count(*) FROM (SELECT 1 FROM orders o WHERE o.store = s.store AND o.created_at >= $1 LIMIT 100000) AS lately) \
     FROM stores s WHERE first_seen_at < $1";

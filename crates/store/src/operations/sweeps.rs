@@ -11,6 +11,7 @@ use crate::{
     mirror::rows::last_of_each,
     operations::{
         Runs, SweepWriter,
+        audits::open_differences,
         overview::{Both, both, summary},
     },
 };
@@ -21,8 +22,10 @@ pub(crate) const ALL: Both =
     both!("SELECT store, kind, started_at, succeeded_at, problem FROM sweeps", "ORDER BY store, kind");
 pub(crate) const COUNTS: Both =
     both!("SELECT store, kind, remote, local, at, behind_since FROM remote_counts", "ORDER BY store, kind");
-pub(crate) const AUDITS: Both =
-    both!("SELECT store, resource, at, compared, differing FROM audits", "ORDER BY store, resource");
+pub(crate) const AUDITS: Both = both!(
+    concat!("SELECT store, resource, at, compared, ", open_differences!(), " AS differing FROM audits"),
+    "ORDER BY store, resource"
+);
 pub(crate) const WATCHES: Both = both!(
     "SELECT store, heard_at, missed, missed_since, tested_at, test_heard_at, problem, \
      (SELECT max(at) FROM logins WHERE logins.store = webhook_watch.store AND reason = '401') FROM webhook_watch",
@@ -149,7 +152,7 @@ pub struct SweepOverview {
     pub sweeps: Vec<SweepRecord>,
     /// The marketplace's counts.
     pub counts: Vec<RemoteCount>,
-    /// The last audits.
+    /// The last audits, with the differences that are still open.
     pub audits: Vec<AuditRecord>,
     /// Whether webhooks arrive.
     pub watch: Option<WebhookWatch>,

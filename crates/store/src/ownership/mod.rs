@@ -6,6 +6,7 @@ pub(crate) mod in_flight;
 pub(crate) mod lease;
 pub(crate) mod lease_guard;
 pub(crate) mod lock_inspection;
+pub(crate) mod lock_table;
 pub(crate) mod locks;
 pub(crate) mod server_locks;
 

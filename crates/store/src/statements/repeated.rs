@@ -3,7 +3,7 @@
 use crate::{
     intents,
     mirror::{staleness, subresources},
-    operations::{lists, search, shared_skus},
+    operations::{lists, search, shared_skus, zero_prices},
 };
 
 /// The statements of sweeps, by name: a test shows that none reads a whole table.
@@ -22,6 +22,11 @@ pub fn statements_of_sweeps() -> [(&'static str, &'static str); 7] {
 /// The alarms' question about shared SKUs: a test shows that it looks the noted ones up.
 pub fn statement_of_shared_skus() -> &'static str {
     shared_skus::SHARED
+}
+
+/// The alarms' question about prices of zero: a test shows that it reads no other price.
+pub fn statement_of_zero_prices() -> &'static str {
+    zero_prices::ZERO
 }
 
 /// The statements by which a turn of the scan reads the ERP's open rows, by name: a test shows that none reads more rows

@@ -62,6 +62,7 @@ conformance! {
     sweeps:
         a_sweep_that_fails_keeps_when_it_last_went_well,
         what_the_sweeps_remember_is_kept_by_store,
+        a_difference_is_open_until_its_row_is_written_or_read_again,
         an_order_is_as_it_was_received_unless_it_is_gone,
         rows_are_counted_unless_they_are_gone_or_closed;
     leases:
@@ -141,7 +142,8 @@ conformance! {
         any_number_of_rows_arrives_whole,
         long_and_strange_texts_arrive_as_they_are,
         escapes_that_no_database_holds_are_shown_in_every_json_column,
-        the_same_object_read_differently_is_a_change;
+        the_same_object_read_differently_is_a_change,
+        a_column_that_a_migration_corrects_is_told_once_and_not_written_back;
     mirrored_values:
         amounts_are_exact,
         moments_are_kept_in_utc_to_the_microsecond,
@@ -213,11 +215,14 @@ conformance! {
         every_deadline_is_a_row_until_it_no_longer_matters,
         the_invoice_that_counts_is_neither_replaced_nor_gone,
         an_error_is_shown_with_its_row_and_its_next_step,
+        a_price_of_zero_is_an_error_while_its_product_is_for_sale_or_the_erp_has_a_row_for_it,
         a_deadline_of_the_marketplace_is_shown_until_it_is_met,
         an_order_is_new_until_the_erp_has_taken_it,
+        a_refunded_order_with_its_goods_still_here_is_neither_new_nor_due,
         orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old,
         what_waits_is_shown_with_what_it_waits_for,
         the_figures_of_a_day_count_what_the_views_show,
+        the_first_rows_in_trouble_of_a_cause_are_named_the_oldest_first,
         orders_with_the_same_need_are_listed_by_it,
         a_name_is_found_in_every_store_and_a_row_by_its_state,
         a_search_knows_other_spellings_and_a_thing_knows_the_rows_to_decide_about;
@@ -282,6 +287,7 @@ conformance! {
         what_the_policy_of_the_version_before_holds_stays_held,
         a_release_is_for_the_command_that_was_seen,
         the_states_of_rows_are_found_by_their_keys,
+        the_store_of_a_command_is_found_by_its_number_alone,
         a_decision_is_for_the_row_that_was_seen,
         a_row_that_was_ignored_passes_no_guard,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not,

@@ -311,6 +311,18 @@ async fn new_orders_are_found_without_reading_the_others() {
     assert!(rows.iter().any(|row| row.starts_with("SEARCH o USING INDEX")), "{rows:?}");
 }
 
+/// An order is looked up among the refunded ones: compared with each of them, a large shop would take minutes.
+#[tokio::test]
+async fn a_refunded_order_is_found_by_its_number() {
+    let world = World::on_sqlite().await;
+    for view in ["v_orders_new", "v_orders_open", "v_deadlines"] {
+        let plan = world.tables.plan(&format!("SELECT * FROM {view}")).await;
+        let mut refunded = plan.iter().filter(|step| step.contains("INDEX orders_refunded"));
+        assert!(refunded.clone().count() > 0, "{view}: {plan:#?}");
+        assert!(refunded.all(|step| step.contains("(store=? AND order_number=?")), "{view}: {plan:#?}");
+    }
+}
+
 /// Each page reads the errors: of the products it reads those of the SKUs that are noted, in a shop of a million too.
 #[tokio::test]
 async fn errors_are_read_without_the_rows_that_have_none() {
@@ -338,6 +350,16 @@ async fn shared_skus_are_asked_for_without_the_other_products() {
     let is_looked_up = |step: &String| step.ends_with("INDEX products_live_by_sku (store=? AND sku=?)");
     assert!(searched.clone().count() == 3 && searched.all(is_looked_up), "{plan:#?}");
     assert_scans_only("shared SKUs", &plan, &["n", "g", "s"]);
+}
+
+/// So are prices of zero.
+#[tokio::test]
+async fn prices_of_zero_are_asked_for_without_the_other_prices() {
+    let world = World::on_sqlite().await;
+    let plan = world.tables.plan(espelho_store::statement_of_zero_prices()).await;
+    assert!(plan.iter().any(|step| step.contains("t USING INDEX product_prices_of_zero")), "{plan:#?}");
+    let whole = plan.iter().filter(|step| step.starts_with("SCAN ")).count();
+    assert_eq!(whole, 1, "{plan:#?}");
 }
 
 /// The same on PostgreSQL, whose plans depend on what the tables have.

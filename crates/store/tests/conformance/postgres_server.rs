@@ -55,6 +55,16 @@ async fn a_database_that_is_not_there_is_named() {
     assert!(with_causes(&error).contains("does not exist"), "{}", with_causes(&error));
 }
 
+#[tokio::test]
+async fn the_server_says_how_many_locks_it_has_room_for() {
+    let world = World::on_postgres().await;
+    let table = world.store.leases().lock_table().await.unwrap().unwrap();
+    // The server itself refuses fewer than ten.
+    assert!(table.locks_per_transaction >= 10 && table.connections > 0, "{table:?}");
+    let world = World::on_sqlite().await;
+    assert_eq!(world.store.leases().lock_table().await.unwrap(), None);
+}
+
 /// PostgreSQL gives one code to a connection that it refuses and to statements that come too early.
 #[tokio::test]
 async fn a_database_is_closed_if_it_refuses_the_connection_and_not_if_it_refuses_a_statement() {

@@ -23,14 +23,14 @@ const AGAIN: usize = 200;
 /// Batches of keys from which a spot check chooses.
 const MOST_BATCHES: usize = 100;
 
-/// Compares `sample` details of mirrored rows with the marketplace. Returns how many were read, and how many differ on
-/// a second check too. It walks no listing, so it costs the same for every store.
+/// Compares `sample` details of mirrored rows with the marketplace. Returns how many were read, and the rows that differ
+/// on a second check too. It walks no listing, so it costs the same for every store.
 pub(crate) async fn spot<P: Pull>(
     context: &StoreContext,
     pull: P,
     sample: usize,
     seed: u64,
-) -> Result<(u64, u64), Error> {
+) -> Result<(u64, Vec<(String, Difference)>), Error> {
     let mut comparison = Comparison {
         context,
         pull,
@@ -54,7 +54,7 @@ pub(crate) async fn spot<P: Pull>(
     for (key, difference) in &comparison.differences {
         tracing::warn!(store = %context.key, resource = %P::RESOURCE, key, difference = difference.as_str(), "the mirror differs from the marketplace");
     }
-    Ok((comparison.report.sampled, comparison.differences.len() as u64))
+    Ok((comparison.report.sampled, comparison.differences.into_iter().collect()))
 }
 
 pub(super) async fn compare<P: Pull>(
@@ -74,6 +74,8 @@ pub(super) async fn compare<P: Pull>(
     }
     let mut report = comparison.report;
     report.differing = comparison.differences.len() as u64;
+    let is_unread = |is: &&Difference| **is == Difference::Unreadable;
+    report.unreadable = comparison.differences.values().filter(is_unread).count() as u64;
     report.differences = comparison.differences.into_iter().take(ResourceAudit::SHOWN).collect();
     report
 }

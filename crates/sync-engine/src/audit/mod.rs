@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use espelho_api_client::limit::Lane;
 use espelho_model::{StoreKey, text, text::Text};
-use espelho_store::AuditRecord;
+use espelho_store::{AuditDifference, AuditRecord, Subresource};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -53,6 +53,9 @@ pub struct ResourceAudit {
     pub sampled: u64,
     /// How many rows differ.
     pub differing: u64,
+    /// How many of them only count because their details could not be read: nothing is known of them.
+    #[serde(skip)]
+    pub unreadable: u64,
     /// The first [`ResourceAudit::SHOWN`] of them.
     pub differences: Vec<(String, Difference)>,
     /// Why it ended early, if it did.
@@ -123,6 +126,7 @@ impl ResourceAudit {
             mirrored: 0,
             sampled: 0,
             differing: 0,
+            unreadable: 0,
             differences: Vec::new(),
             problem: None,
             note: None,
@@ -156,11 +160,45 @@ impl Audit {
     }
 }
 
-/// Records the results of audits for the status; changes no mirrored row.
-pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Error> {
+/// Returns the differing rows that an audit names, as they are recorded. One that could not be read is not known to differ.
+pub(crate) fn on_record(
+    subject: Subject,
+    differences: &[(String, Difference)],
+) -> impl Iterator<Item = AuditDifference> {
+    let known = differences.iter().filter(|(_, difference)| *difference != Difference::Unreadable);
+    known.map(move |(name, difference)| {
+        let (key, part) = row_and_part(subject, name);
+        AuditDifference {
+            resource: subject.as_str().to_owned(),
+            key: key.to_owned(),
+            part: part.to_owned(),
+            is_edited: *difference == Difference::Edited,
+        }
+    })
+}
+
+/// Tells the key of a row from its part: the sub-resource of an order, or the listing of a campaign.
+fn row_and_part(subject: Subject, name: &str) -> (&str, &str) {
+    match subject {
+        Subject::Orders => name
+            .rsplit_once('/')
+            .filter(|(_, part)| part.parse::<Subresource>().is_ok())
+            .unwrap_or((name, Subresource::Order.as_str())),
+        Subject::Campaigns => name.split_once('/').unwrap_or((name, "")),
+        Subject::Products | Subject::Media | Subject::PriceLists | Subject::Profile => (name, ""),
+    }
+}
+
+/// Records the results of audits, or of samples, for the status and the alarms; changes no mirrored row.
+pub(crate) async fn note_audits(
+    context: &StoreContext,
+    audits: Vec<AuditRecord>,
+    differences: Vec<AuditDifference>,
+    is_sample: bool,
+) -> Result<(), Error> {
     let written = async {
         let mut tx = context.store.begin(&context.lease).await?;
-        tx.sweeps().note_audits(audits).await?;
+        tx.sweeps().note_audits(audits, differences, is_sample).await?;
         tx.commit().await
     };
     written.await.map_err(Error::from)
@@ -170,22 +208,26 @@ pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>
 /// fifth as many orders; and what is read in full, by content. `seed` chooses the sample.
 pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) -> Audit {
     let before = context.client.stats();
-    let mut resources = Vec::new();
+    let (mut resources, mut records, mut differences) = (Vec::new(), Vec::new(), Vec::new());
     for subject in Subject::ALL {
         if !options.only.is_empty() && !options.only.contains(&subject) {
             continue;
         }
-        resources.push(of_subject(context, subject, options.sample, seed).await);
+        // What the mirror writes from here on may correct what is found.
+        let at = context.clock.now();
+        let found = of_subject(context, subject, options.sample, seed).await;
+        if found.problem.is_none() && found.note.is_none() {
+            records.push(AuditRecord {
+                resource: subject.as_str().to_owned(),
+                at,
+                compared: found.listed,
+                differing: found.differing.saturating_sub(found.unreadable),
+            });
+            differences.extend(on_record(subject, &found.differences));
+        }
+        resources.push(found);
     }
-    let at = context.clock.now();
-    let compared = resources.iter().filter(|r| r.problem.is_none() && r.note.is_none());
-    let records = compared.map(|r| AuditRecord {
-        resource: r.subject.as_str().to_owned(),
-        at,
-        compared: r.listed,
-        differing: r.differing,
-    });
-    let mut problem = note_audits(context, records.collect()).await.err().map(Problem::from);
+    let mut problem = note_audits(context, records, differences, false).await.err().map(Problem::from);
     if let Err(error) = context.client.limiter().settle().await {
         problem = Some(Problem::from_api(&error));
     }
@@ -234,7 +276,31 @@ fn choose(rows: usize, sample: usize, seed: u64) -> impl Iterator<Item = usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::choose;
+    use super::*;
+
+    #[test]
+    fn a_difference_is_recorded_by_its_row_and_the_part_of_it() {
+        for (subject, name, expected) in [
+            (Subject::Orders, "N-1", ("N-1", "order")),
+            (Subject::Orders, "N-1/shipments", ("N-1", "shipments")),
+            (Subject::Orders, "N/1", ("N/1", "order")),
+            (Subject::Orders, "N/1/events", ("N/1", "events")),
+            (Subject::Products, "P/1", ("P/1", "")),
+            (Subject::Campaigns, "7", ("7", "")),
+            (Subject::Campaigns, "7/I/1", ("7", "I/1")),
+            (Subject::Media, "M-1", ("M-1", "")),
+        ] {
+            for (difference, is_edited) in [(Difference::Detail, false), (Difference::Edited, true)] {
+                let found = [(name.to_owned(), difference)];
+                let noted: Vec<_> = on_record(subject, &found).collect();
+                let [of] = &noted[..] else { panic!("{noted:?}") };
+                assert_eq!((of.key.as_str(), of.part.as_str()), expected, "{subject} {name}");
+                assert_eq!((of.resource.as_str(), of.is_edited), (subject.as_str(), is_edited));
+            }
+            let unread = [(name.to_owned(), Difference::Unreadable)];
+            assert_eq!(on_record(subject, &unread).count(), 0, "{name} may be right");
+        }
+    }
 
     #[test]
     fn a_sample_has_its_size_spreads_over_all_rows_and_moves_with_its_seed() {

@@ -11,7 +11,7 @@ use super::observer::Observer;
 use crate::plan::pauses::Activity;
 use crate::{
     Error, StoreContext,
-    audit::{note_audits, spot},
+    audit::{note_audits, on_record, spot},
     pull::{OrdersPull, ProductsPull},
 };
 
@@ -66,15 +66,21 @@ impl<'c> DailyAudit<'c> {
         // Selects other rows each time.
         let seed = context.clock.now().timestamp().unsigned_abs();
         let client = || context.client.in_lane(Lane::Poll);
+        let orders_at = context.clock.now();
         let orders = spot(context, OrdersPull::new(client(), None, parameter()), SAMPLE, seed).await;
         let locations = context.store.mirror().location_names(&context.key).await.unwrap_or_default();
         let products = ProductsPull::new(client(), locations, parameter());
+        let products_at = context.clock.now();
         let products = spot(context, products, SAMPLE, seed).await;
-        let at = context.clock.now();
-        let mut audits = Vec::new();
-        for (resource, ended) in [(Resource::Orders, orders), (Resource::Products, products)] {
+        let (mut audits, mut differences) = (Vec::new(), Vec::new());
+        for (resource, at, ended) in
+            [(Resource::Orders, orders_at, orders), (Resource::Products, products_at, products)]
+        {
             match ended {
-                Ok((compared, differing)) => {
+                Ok((compared, found)) => {
+                    let named = differences.len();
+                    differences.extend(on_record(resource.into(), &found));
+                    let differing = (differences.len() - named) as u64;
                     self.observer.audited(compared, differing);
                     audits.push(AuditRecord { resource: resource.to_string(), at, compared, differing });
                 }
@@ -83,7 +89,7 @@ impl<'c> DailyAudit<'c> {
                 }
             }
         }
-        if let Err(problem) = note_audits(context, audits).await {
+        if let Err(problem) = note_audits(context, audits, differences, true).await {
             tracing::warn!(store = %context.key, error = problem.problem().error, "the result of the audit could not be recorded");
         }
     }

@@ -19,6 +19,7 @@ pub mod last_page;
 pub mod listing_diff;
 pub mod load;
 pub mod located_levels;
+pub mod lock_table;
 pub mod lost_values;
 pub mod missing;
 pub mod notices;

@@ -72,7 +72,8 @@ impl<'c> CommandHandlers<'c> {
         if is_over {
             self.services.labels.end(command.id);
         }
-        if let Verdict::Failed(message) | Verdict::Doubtful(message) | Verdict::Held(message) = &verdict {
+        // A doubtful one has its own line, with the commands that settle it.
+        if let Verdict::Failed(message) | Verdict::Held(message) = &verdict {
             let (code, error) = (&message.code, message.text.without_quotes());
             tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "command not completed");
         }

@@ -6,6 +6,7 @@ use espelho_model::{
     Sku,
     next_step::{self, quoted},
     push::PushState,
+    text::{Language, Locale},
 };
 use espelho_store::{Command, IntentKind, Outcome, PriceIntent, SentLevel, StockIntent, TierIntent};
 
@@ -60,13 +61,17 @@ impl<'c> RowAnswers<'c> {
             return Ok(());
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        let mut answered = Vec::new();
         for (level, key, outcome) in outcomes {
             let is_answered = tx.intents().answer_stock(level, &outcome, self.basis.as_str()).await?;
             if is_answered && is_final(&outcome) {
                 tx.intents().spend_release(IntentKind::Stock, &key).await?;
+                answered.push((key, outcome));
             }
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        answered.iter().for_each(|(key, outcome)| self.log_doubt(IntentKind::Stock, key, outcome));
+        Ok(())
     }
 
     /// Writes the same verdict to each open price row of a product.
@@ -84,7 +89,7 @@ impl<'c> RowAnswers<'c> {
         rows: &[TierIntent],
         verdicts: Vec<Verdict>,
     ) -> Result<Duration, Error> {
-        let mut retry_after = Duration::ZERO;
+        let (mut retry_after, mut answered) = (Duration::ZERO, Vec::new());
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         for (row, verdict) in rows.iter().zip(verdicts) {
             retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
@@ -96,9 +101,11 @@ impl<'c> RowAnswers<'c> {
             }
             if tx.intents().answer_price(sku, row, &outcome).await? && is_final(&outcome) {
                 tx.intents().spend_release(IntentKind::Price, &key).await?;
+                answered.push((key, outcome));
             }
         }
         tx.commit().await?;
+        answered.iter().for_each(|(key, outcome)| self.log_doubt(IntentKind::Price, key, outcome));
         Ok(retry_after)
     }
 
@@ -120,7 +127,8 @@ impl<'c> RowAnswers<'c> {
         }
         let Some(outcome) = self.outcome(IntentKind::Command, &id, verdict) else { return Ok(()) };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        if tx.intents().answer_command(command, &outcome).await? && is_final(&outcome) {
+        let is_answered = tx.intents().answer_command(command, &outcome).await?;
+        if is_answered && is_final(&outcome) {
             tx.intents().spend_release(IntentKind::Command, &id).await?;
         }
         for (sku, level) in again {
@@ -129,7 +137,19 @@ impl<'c> RowAnswers<'c> {
                 tracing::info!(store = %self.context.key, %sku, %location, order = command.key, "a level that was sent before its goods were dispatched is looked at again");
             }
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        if is_answered {
+            self.log_doubt(IntentKind::Command, &id, &outcome);
+        }
+        Ok(())
+    }
+
+    /// Logs a row that has become doubtful: nobody but a person settles it.
+    fn log_doubt(&self, desired: IntentKind, key: &str, outcome: &Outcome) {
+        let Some((error, next_step)) = doubt(outcome) else { return };
+        let (store, entity) = (&self.context.key, desired.as_str());
+        let code = outcome.code.as_deref().unwrap_or_default();
+        tracing::warn!(%store, entity, intent_id = key, code, error, next_step, "a row is doubtful");
     }
 
     /// Ends a command whose text is not read: it is too large, or no text.
@@ -140,6 +160,14 @@ impl<'c> RowAnswers<'c> {
         tx.intents().refuse_command(id, &outcome).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// Returns cause and next step of a row in doubt, in English and without the marketplace's own words: the next step has
+/// the commands that settle the row. `None` for every other row.
+fn doubt(outcome: &Outcome) -> Option<(String, String)> {
+    let message = outcome.message.as_ref().filter(|_| outcome.state == PushState::Doubtful)?;
+    let text = message.without_quotes();
+    Some((text.to_string(), text.next(Locale::of(Language::English)).unwrap_or_default()))
 }
 
 /// The key of a level in `v_errors`, in releases and on the command line.
@@ -187,6 +215,26 @@ mod tests {
         assert_eq!(name("it's/1"), "stock 'it'\\''s/1' --store loja");
         assert_eq!(name("-10/1"), "--store loja -- stock -10/1");
         assert_eq!(row_name(IntentKind::Command, NUMBER, "loja"), "command {id} --store loja");
+    }
+
+    #[test]
+    fn a_doubtful_row_is_logged_with_the_commands_that_settle_it_and_no_other_row_is() {
+        let row = row_name(IntentKind::Command, "7", "loja");
+        let logged = |verdict: &Verdict| {
+            doubt(
+                &verdict
+                    .outcome(&row, "loja", Locale::of(Language::Portuguese))
+                    .unwrap_or_else(|| panic!("{verdict:?}")),
+            )
+        };
+        let message = || Message::new("unprovable", text!("push-doubtful"));
+        let (error, next_step) = logged(&Verdict::Doubtful(message())).unwrap();
+        assert!(error.contains("nothing proves"), "{error}");
+        for command in ["espelho retry command 7 --store loja", "espelho ignore command 7 --store loja"] {
+            assert!(next_step.contains(command), "{next_step}");
+        }
+        assert_eq!(logged(&Verdict::Failed(message())), None);
+        assert_eq!(logged(&Verdict::Done(None)), None);
     }
 
     #[test]

@@ -263,7 +263,14 @@ async fn a_price_of_zero_is_an_error_whoever_made_it(kind: Kind) {
         "UPDATE product_prices SET value = 0 WHERE product_id = '{id}' AND min_quantity = {quantity}"
     ))
     .await;
-    rig.shown("SELECT code AS c FROM v_errors WHERE entity = 'price'", |codes| codes == ["price_zero"]).await;
+    let told = "SELECT code AS c FROM v_errors WHERE entity = 'price'";
+    rig.shown(told, |codes| codes == ["price_zero"]).await;
+    // No row of the ERP is needed, as long as it is for sale.
+    rig.write(&format!("UPDATE products SET is_available_for_sale = (1 = 1) WHERE id = '{id}'")).await;
+    rig.write("DELETE FROM erp_prices").await;
+    rig.shown(told, |codes| codes == ["price_zero"]).await;
+    rig.write(&format!("UPDATE products SET is_available_for_sale = (1 = 0) WHERE id = '{id}'")).await;
+    rig.shown(told, <[String]>::is_empty).await;
     rig.stop().await;
 }
 

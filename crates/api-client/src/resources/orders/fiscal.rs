@@ -3,7 +3,10 @@
 //! The order's own `invoices[]` cannot show which document is current; this route can, by `replaced_at`.
 
 use chrono::FixedOffset;
-use espelho_model::{OrderNumber, RawJson, fiscal::FiscalDocument};
+use espelho_model::{
+    OrderNumber, RawJson,
+    fiscal::{FiscalDocument, is_issued},
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -23,7 +26,8 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
 }
 
 impl OrdersApi<'_> {
-    /// Reads the fiscal documents of an order. For a replaced document [`FiscalDocument::is_current`] is false.
+    /// Reads the fiscal documents of an order. For a document that was replaced, or is not issued,
+    /// [`FiscalDocument::is_current`] is false.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -76,17 +80,18 @@ fn read_document(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Opt
     let number = wire.invoice_number.or(wire.number);
     let own = read.id("fiscal[].id", wire.id.or(wire.invoice_id).or(number));
     let replaced = wire.replaced_at.filter(|at| at.get() != "\"\"" && at.get() != "false");
+    let status = read.text("fiscal[].status", wire.status);
     Some(FiscalDocument {
         id: keys.give(own),
         document_type: read.text("fiscal[].type", wire.kind.or(wire.invoice_type)),
-        status: read.text("fiscal[].status", wire.status),
         invoice_number: read.text("fiscal[].invoice_number", number),
         access_key: read.text("fiscal[].access_key", wire.access_key),
         pdf_url: read.text("fiscal[].pdf_url", wire.pdf_url),
         issued_at: read.time("fiscal[].issued_at", wire.issued_at.or(wire.created_at)),
         replaced_at: read.time("fiscal[].replaced_at", replaced),
         // The document has an unreadable `replaced_at`, so it does not count as current until the field can be read.
-        is_current: replaced.is_none(),
+        is_current: replaced.is_none() && is_issued(status.as_deref()),
+        status,
         raw: RawJson::new(row.get()),
     })
 }
@@ -131,6 +136,17 @@ mod tests {
         let found: Vec<_> = documents.value.iter().map(|d| (d.id.as_str(), d.is_current)).collect();
         assert_eq!(found, [("9", false), ("#2", true)]);
         assert_eq!(documents.unreadable, ["fiscal[].replaced_at"]);
+    }
+
+    #[test]
+    fn a_document_that_is_not_issued_is_not_the_current_one() {
+        let documents = read(
+            r#"[{"id":1,"status":"rejected"},{"id":2,"status":"Em processamento"},{"id":3,"status":"cancelada"},
+                {"id":4,"status":"authorized"},{"id":5}]"#,
+        );
+        let current: Vec<_> = documents.value.iter().map(|d| d.is_current).collect();
+        assert_eq!(current, [false, false, false, true, true]);
+        assert_eq!(documents.value[0].status.as_deref(), Some("rejected"));
     }
 
     #[test]

@@ -1,16 +1,36 @@
 //! Example queries on the mirror, and their results as tables.
 
 use espelho_model::{
+    money::parse_decimal,
     text,
     text::{Locale, Text},
 };
 use espelho_store::{Error, Store, Table};
 
-/// A query: its title for people, its SQL, and its column headings.
+/// A query: its title for people, its SQL, and its columns, each with its heading.
 struct Question {
     title: Text,
     sql: &'static str,
-    heads: Vec<Text>,
+    columns: Vec<(Text, Cells)>,
+}
+
+/// The cells of a column, which the database returns as text.
+#[derive(Clone, Copy)]
+enum Cells {
+    Words,
+    Quantities,
+    Amounts,
+}
+
+impl Cells {
+    /// Returns a cell in the notation of the language.
+    fn shown(self, cell: String, locale: Locale) -> String {
+        match (self, parse_decimal(&cell)) {
+            (Self::Quantities, Some(quantity)) => locale.quantity(quantity),
+            (Self::Amounts, Some(amount)) => locale.money(amount),
+            _ => cell,
+        }
+    }
 }
 
 fn questions() -> [Question; 3] {
@@ -21,7 +41,11 @@ fn questions() -> [Question; 3] {
   FROM orders
  WHERE status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AND gone_at IS NULL
  GROUP BY status ORDER BY count(*) DESC",
-            heads: vec![text!("demo-head-status"), text!("demo-head-orders"), text!("demo-head-total")],
+            columns: vec![
+                (text!("demo-head-status"), Cells::Words),
+                (text!("demo-head-orders"), Cells::Quantities),
+                (text!("demo-head-total"), Cells::Amounts),
+            ],
         },
         Question {
             title: text!("demo-blocking"),
@@ -29,11 +53,11 @@ fn questions() -> [Question; 3] {
   FROM order_items
  WHERE is_blocking_stock = 1 AND gone_at IS NULL
  ORDER BY order_number LIMIT 5",
-            heads: vec![
-                text!("demo-head-order"),
-                text!("demo-head-sku"),
-                text!("demo-head-quantity"),
-                text!("demo-head-stock-status"),
+            columns: vec![
+                (text!("demo-head-order"), Cells::Words),
+                (text!("demo-head-sku"), Cells::Words),
+                (text!("demo-head-quantity"), Cells::Quantities),
+                (text!("demo-head-stock-status"), Cells::Words),
             ],
         },
         Question {
@@ -44,11 +68,11 @@ fn questions() -> [Question; 3] {
   JOIN stock_locations l ON l.store = s.store AND l.location_id = s.location_id
  WHERE s.gone_at IS NULL
  ORDER BY CAST(s.available_quantity AS REAL), s.sku LIMIT 5",
-            heads: vec![
-                text!("demo-head-sku"),
-                text!("demo-head-location"),
-                text!("demo-head-available"),
-                text!("demo-head-price"),
+            columns: vec![
+                (text!("demo-head-sku"), Cells::Words),
+                (text!("demo-head-location"), Cells::Words),
+                (text!("demo-head-available"), Cells::Quantities),
+                (text!("demo-head-price"), Cells::Amounts),
             ],
         },
     ]
@@ -56,10 +80,14 @@ fn questions() -> [Question; 3] {
 
 /// Runs all queries, and prints the results.
 pub(super) async fn show(store: &Store, locale: Locale) -> Result<(), Error> {
-    for Question { title, sql, heads } in questions() {
+    for Question { title, sql, columns } in questions() {
         println!("\n{}\n\n{sql};\n", title.message(locale));
-        let heads: Vec<String> = heads.iter().map(|head| head.message(locale)).collect();
-        let rows = store.diagnostics().ask(sql, heads.len()).await?;
+        let heads: Vec<String> = columns.iter().map(|(head, _)| head.message(locale)).collect();
+        let rows = store.diagnostics().ask(sql, columns.len()).await?;
+        let shown = |row: Vec<String>| -> Vec<String> {
+            row.into_iter().zip(&columns).map(|(cell, (_, cells))| cells.shown(cell, locale)).collect()
+        };
+        let rows: Table = rows.into_iter().map(shown).collect();
         print!("{}", table(&heads, &rows));
         if rows.is_empty() {
             println!("  {}", text!("demo-nothing").message(locale));
@@ -84,6 +112,19 @@ fn table(heads: &[String], rows: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_are_written_as_the_reader_writes_numbers() {
+        let locale = Locale::default();
+        for (cells, cell, expected) in [
+            (Cells::Amounts, "2922.62", "R$ 2.922,62"),
+            (Cells::Quantities, "1200.5", "1.200,5"),
+            (Cells::Words, "2922.62", "2922.62"),
+            (Cells::Amounts, "?", "?"),
+        ] {
+            assert_eq!(cells.shown(cell.to_owned(), locale), expected);
+        }
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

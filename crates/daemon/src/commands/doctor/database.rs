@@ -10,7 +10,7 @@ use super::{
     facts::{Database, Facts},
     finding::Finding,
 };
-use crate::{commands::reading::is_not_yet, place::Place};
+use crate::{commands::reading::is_not_yet, lock_table, place::Place};
 
 /// Free bytes below which the disk is nearly full.
 const LITTLE: u64 = 1 << 30;
@@ -28,8 +28,10 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let url = Place::meant(&facts.configuration).url;
     match Store::attach(&url, facts.clock.clone()).await {
         Ok(store) => {
+            // A database that does not answer this does not answer the next check either.
+            let shortage = lock_table::shortage(&store, facts.configuration.stores.len()).await;
             let _ = facts.database.set(Database::Open(store));
-            Finding::green(text!("doctor-database", address = Store::shown(&url)))
+            judge_room(shortage.ok().flatten(), &Store::shown(&url))
         }
         Err(error) => {
             if is_not_yet(&error) {
@@ -40,14 +42,24 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
+/// Returns RED where the service would refuse to start.
+fn judge_room(shortage: Option<Text>, address: &str) -> Finding {
+    match shortage {
+        Some(shortage) => Finding::red(shortage),
+        None => Finding::green(text!("doctor-database", address = address)),
+    }
+}
+
 fn judge_opening(error: &Error, address: &str) -> Finding {
     if is_not_yet(error) {
         return Finding::absent(text!("doctor-database-not-yet", address = address));
     }
     let cause = Problem::from_store(error).error;
     Finding::red(match error {
-        Error::Older { found, wanted } => text!("doctor-database-older", found = *found, wanted = *wanted),
-        Error::Newer { found } => text!("doctor-database-newer", found = *found),
+        Error::Older { found, wanted } => {
+            text!("doctor-database-older", found = found.to_string(), wanted = wanted.to_string())
+        }
+        Error::Newer { found } => text!("doctor-database-newer", found = found.to_string()),
         Error::Restoring { .. } => text!("doctor-database-restoring"),
         Error::Connect { .. } if address.starts_with("postgres") => {
             text!("doctor-database-unreachable", address = address, cause = cause)
@@ -138,6 +150,13 @@ mod tests {
             let finding = judge_opening(&error, "sqlite:x.db");
             assert_eq!((finding.state, finding.is_open), (state, false), "{error}");
         }
+    }
+
+    #[test]
+    fn a_database_with_too_few_locks_for_the_stores_is_red() {
+        assert_eq!(judge_room(None, "postgres://db").state, State::Green);
+        let shortage = text!("run-lock-table", stores = 13_000, found = "64", needed = "260");
+        assert_eq!(judge_room(Some(shortage), "postgres://db").state, State::Red);
     }
 
     #[test]

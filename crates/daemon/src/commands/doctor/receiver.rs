@@ -63,7 +63,7 @@ fn judge(answer: &io::Result<Option<u16>>, address: &str) -> Finding {
             Finding::red(text!("doctor-receiver-other", address = address, status = status))
         }
         Err(error) => {
-            Finding::red(text!("doctor-receiver-closed", address = address, cause = error.to_string()))
+            Finding::red(text!("doctor-receiver-closed", address = address, cause = local::failure(error)))
         }
     }
 }

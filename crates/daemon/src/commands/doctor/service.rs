@@ -3,6 +3,7 @@
 use std::{io, time::Duration};
 
 use espelho_model::{
+    symptom::Symptom,
     text,
     text::{Locale, Text},
 };
@@ -50,7 +51,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
             return Finding::yellow(text!(
                 "doctor-service-mute",
                 address = address,
-                cause = error.to_string()
+                cause = local::failure(&error)
             ));
         }
     };
@@ -80,7 +81,7 @@ async fn silent(facts: &Facts, address: &str) -> Finding {
         Some(store) => !store.alarms().live_instances().await.is_ok_and(|live| live.is_empty()),
         None => true,
     };
-    let mute = text!("doctor-service-mute", address = address, cause = io::ErrorKind::TimedOut.to_string());
+    let mute = text!("doctor-service-mute", address = address, cause = Symptom::TimedOut.text());
     match lives {
         true => Finding::yellow(mute),
         false => stopped(facts, text!("doctor-service-silent", address = address)).await,

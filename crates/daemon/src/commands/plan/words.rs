@@ -12,7 +12,7 @@ use espelho_model::{
 use espelho_store::SeenRow;
 use espelho_sync_engine::push::PlannedCall;
 
-use crate::terminal::shown;
+use crate::{decisions::change_in_words, terminal::shown};
 
 /// The states of rows that are not sent until a person decides.
 const TROUBLED: [PushState; 3] = [PushState::Failed, PushState::Doubtful, PushState::Held];
@@ -76,10 +76,30 @@ fn look(store: &str, rows: &[&SeenRow]) -> Option<String> {
 /// Returns the lines of a row: its change, its calls, and why nothing is sent.
 pub(super) fn row(call: &PlannedCall, locale: Locale) -> Vec<String> {
     let entity = words::entity(call.entity).message(locale);
-    let change = format!("  {entity} {}  {}", shown(&call.key), shown(&call.diff));
+    let change = format!(
+        "  {entity} {}  {}",
+        shown(&call.key),
+        diff_in_words(call.entity, &shown(&call.diff), locale)
+    );
     let calls = call.calls.iter().map(|line| format!("    {line}"));
     let note = call.note.iter().map(|note| format!("    ({})", shown(&note.message(locale))));
     once(change).chain(calls).chain(note).collect()
+}
+
+/// Returns the change of a row as people write its values; that of a price names its tiers: `1+: 5 → 0, 10+: 4 → 3`.
+fn diff_in_words(entity: &str, diff: &str, locale: Locale) -> String {
+    let words = |change: &str| change_in_words(entity, &format!(": {change}"), locale);
+    match entity {
+        "price" => {
+            let tier = |tier: &str| match tier.split_once(": ") {
+                Some((from, change)) => format!("{from}{}", words(change)),
+                None => tier.to_owned(),
+            };
+            diff.split(", ").map(tier).collect::<Vec<_>>().join(", ")
+        }
+        "stock" => words(diff).trim_start_matches(": ").to_owned(),
+        _ => diff.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -170,8 +190,14 @@ mod tests {
             note: Some(text!("push-plan-held", why = text!("push-price-zero"))),
         };
         for (language, expected) in [
-            (Language::Portuguese, ["  preço CAN-01  1+: 5 → 0", "    (Retido: O preço seria zero.)"]),
-            (Language::English, ["  price CAN-01  1+: 5 → 0", "    (Held: The price would be zero.)"]),
+            (
+                Language::Portuguese,
+                ["  preço CAN-01  1+: R$ 5,00 → R$ 0,00", "    (Retido: O preço seria zero.)"],
+            ),
+            (
+                Language::English,
+                ["  price CAN-01  1+: R$ 5.00 → R$ 0.00", "    (Held: The price would be zero.)"],
+            ),
         ] {
             assert_eq!(row(&call, Locale::of(language)), expected);
         }

@@ -157,7 +157,7 @@ pub(super) async fn acknowledge(
     match acknowledged.await? {
         Ok(seq) => Ok(json(&json!({"name": name, "seq": seq}))),
         Err(newest) => {
-            let text = text!("http-unknown-seq", seq = seq, newest = newest);
+            let text = text!("http-unknown-seq", seq = seq.to_string(), newest = newest.to_string());
             Err(Problem::unprocessable("unknown_seq", text))
         }
     }

@@ -20,6 +20,7 @@ pub const HIDDEN_TABLES: &[&str] = &[
     "actions",
     "alarms",
     "api_requests",
+    "audit_differences",
     "audits",
     "campaign_prices",
     "changes",

@@ -19,6 +19,11 @@ pub(super) const VIEWS: &[Description] = &[
             customer_state ship_by:time",
     },
     Description {
+        table: "v_orders_refunded",
+        key: "store order_number",
+        columns: "store order_number status",
+    },
+    Description {
         table: "v_deadlines",
         key: "store entity key kind",
         columns: "store entity key kind at:time status",

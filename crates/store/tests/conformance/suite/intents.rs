@@ -124,6 +124,16 @@ pub(crate) async fn the_states_of_rows_are_found_by_their_keys(world: &World) {
     }
 }
 
+pub(crate) async fn the_store_of_a_command_is_found_by_its_number_alone(world: &World) {
+    gives(world, 1, "{}").await;
+    let other = "INSERT INTO commands (id, store, kind) VALUES (3, 'outra loja', 'webhook.test')";
+    assert_eq!(world.tables.execute(other).await, 1);
+    for (id, expected) in [(1, Some("minha-loja")), (3, Some("outra loja")), (2, None), (i64::MAX, None)] {
+        let found = world.store.commands().store_of(id).await.unwrap();
+        assert_eq!(found.as_deref(), expected, "{id}");
+    }
+}
+
 pub(crate) async fn a_decision_is_for_the_row_that_was_seen(world: &World) {
     let key = minha_loja();
     writes(world, 5).await;

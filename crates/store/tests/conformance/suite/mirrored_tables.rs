@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_model::RawJson;
+use espelho_model::{RawJson, fiscal::FiscalDocument};
 use serde_json::json;
 
 use crate::{
@@ -237,4 +237,21 @@ pub(crate) async fn the_same_object_read_differently_is_a_change(world: &World) 
     assert_eq!(write(None).await, 1);
     assert_eq!(write(Some("2026-11-27T06:00:00Z")).await, 1);
     assert_eq!(write(Some("2026-11-27T03:00:00-03:00")).await, 0);
+}
+
+/// As migration 0101 leaves a document that is not issued: the version before, which counts it, runs on beside this one.
+pub(crate) async fn a_column_that_a_migration_corrects_is_told_once_and_not_written_back(world: &World) {
+    let lease = world.lease().await;
+    let write = async |is_current| {
+        let document = FiscalDocument { is_current, ..invoice("1", "rejected") };
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        let counts = tx.mirror().write_invoices(&order_number(), vec![document]).await.unwrap();
+        tx.commit().await.unwrap();
+        counts.changed
+    };
+    assert_eq!(write(true).await, 1);
+    world.tables.execute("UPDATE order_invoices SET is_current = (1 = 0)").await;
+    assert_eq!(write(true).await, 0, "the version before finds it unchanged");
+    assert_eq!(world.tables.count("v_invoice_current").await, 0);
+    assert_eq!((write(false).await, write(false).await), (1, 0), "this version tells it once");
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use espelho_model::{OrderNumber, ProductId, sync::Resource};
+use espelho_model::{Clock as _, ContentHash, OrderNumber, ProductId, sync::Resource};
 use espelho_store::{
-    AuditRecord, EnumValue, Failure, KnownOrder, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch,
+    AuditDifference, AuditRecord, EnumValue, Failure, KnownOrder, Lease, Op, RemoteCount, Subresource,
+    SweepOverview, SweepRecord, WebhookWatch,
 };
 
 use crate::{
@@ -74,7 +75,7 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
         |differing| AuditRecord { resource: "orders".into(), at: opening_hour(), compared: 20, differing };
     for differing in [3, 1] {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.sweeps().note_audits(vec![audit(differing)]).await.unwrap();
+        tx.sweeps().note_audits(vec![audit(differing)], Vec::new(), false).await.unwrap();
         tx.commit().await.unwrap();
     }
     note(world, "outra", vec![record("media", 9, None)]).await;
@@ -99,6 +100,86 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
     let (mine, other) = (minha_loja(), store_key("outra"));
     assert_eq!(open(Some(&mine)).await, open(None).await);
     assert!(open(Some(&other)).await.is_empty());
+}
+
+/// Records an audit of now, with the rows that differ: key, part, and whether only columns do.
+async fn note_audit(
+    world: &World,
+    lease: &Lease,
+    resource: &str,
+    (compared, differing): (u64, u64),
+    named: &[(&str, &str, bool)],
+) {
+    let audit = AuditRecord { resource: resource.into(), at: world.clock.now(), compared, differing };
+    let difference = |(key, part, is_edited): &(&str, &str, bool)| AuditDifference {
+        resource: resource.into(),
+        key: (*key).into(),
+        part: (*part).into(),
+        is_edited: *is_edited,
+    };
+    let mut tx = world.store.begin(lease).await.unwrap();
+    tx.sweeps().note_audits(vec![audit], named.iter().map(difference).collect(), false).await.unwrap();
+    tx.commit().await.unwrap();
+    world.clock.advance(Duration::from_secs(1));
+}
+
+/// Returns the differences of the last audit of a resource that are open.
+async fn open_differences(world: &World, resource: &str) -> u64 {
+    let all = world.store.runs().sweep_overview(Some(&minha_loja())).await.unwrap();
+    all["minha-loja"].audits.iter().find(|audit| audit.resource == resource).unwrap().differing
+}
+
+// withstands: F134
+pub(crate) async fn a_difference_is_open_until_its_row_is_written_or_read_again(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), order("2", "paid")]).await;
+    world.write_products(&lease, Op::Insert, vec![product("A", "A")]).await;
+    world.clock.advance(Duration::from_secs(1));
+    let named = [("1", "order", false), ("2", "order", true), ("2", "shipments", false)];
+    note_audit(world, &lease, "orders", (40, 4), &named).await;
+    assert_eq!(open_differences(world, "orders").await, 4, "one is not named");
+    let read = async |of: &[(&str, Subresource)]| {
+        let read = of.iter().map(|(number, of)| (OrderNumber::new(*number), *of, ContentHash::of(b"x")));
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.staleness().note_subresources(read.collect()).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    read(&[("1", Subresource::Order)]).await;
+    assert_eq!(open_differences(world, "orders").await, 3, "a reading writes what differs");
+    read(&[("2", Subresource::Order), ("2", Subresource::Shipments)]).await;
+    assert_eq!(open_differences(world, "orders").await, 2, "no reading shows edited columns");
+    world.write_orders(&lease, Op::Update, vec![order("2", "preparing")]).await;
+    assert_eq!(open_differences(world, "orders").await, 1);
+    note_audit(world, &lease, "orders", (20, 0), &[]).await;
+    assert_eq!(open_differences(world, "orders").await, 1, "a smaller audit does not hide it");
+    note_audit(world, &lease, "orders", (39, 0), &[]).await;
+    assert_eq!(open_differences(world, "orders").await, 0);
+    note_audit(world, &lease, "products", (8, 1), &[("A", "", false)]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.staleness().note_products_read(vec![ProductId::new("A")]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(open_differences(world, "products").await, 0);
+    note_audit(world, &lease, "products", (2, 1), &[("B", "", false)]).await;
+    assert_eq!(open_differences(world, "products").await, 1, "a closed difference hides no later one");
+    let sample = |differing| AuditRecord {
+        resource: "products".into(),
+        at: world.clock.now(),
+        compared: 20,
+        differing,
+    };
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.sweeps().note_audits(vec![sample(0)], Vec::new(), true).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(
+        open_differences(world, "products").await,
+        1,
+        "a sample of other rows says nothing of this one"
+    );
+    assert_eq!(world.tables.list("SELECT key FROM audit_differences").await, ["B"]);
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.sweeps().note_audits(vec![sample(2)], Vec::new(), true).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(open_differences(world, "products").await, 2, "it tells what it finds itself");
 }
 
 pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &World) {

@@ -126,6 +126,13 @@ pub(crate) async fn drift_is_a_difference_of_numbers_and_not_of_digits(world: &W
         let sql = format!("SELECT key FROM v_drift WHERE {condition}");
         assert_eq!(world.tables.list(&sql).await.len(), expected, "{condition}");
     }
+    let tiers = "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('minha-loja', 'S0', 5, 10), \
+        ('minha-loja', 'S0', 6, 10)";
+    world.tables.execute(tiers).await;
+    world.tables.execute("UPDATE erp_prices SET state = 'superseded' WHERE min_quantity = 5").await;
+    world.tables.execute("UPDATE erp_prices SET state = 'ignored' WHERE min_quantity = 6").await;
+    let prices = "SELECT key || ' ' || state FROM v_drift WHERE entity = 'price'";
+    assert_eq!(world.tables.list(prices).await, ["S0/6 ignored"], "a superseded tier is wanted no more");
     let open = world.store.intents().open_stock_page(&minha_loja(), None).await.unwrap();
     let levels = open.iter().take(4).map(|level| (level.quantity, level.mirrored));
     for (wanted, mirrored) in levels {

@@ -132,6 +132,8 @@ pub(crate) async fn the_invoice_that_counts_is_neither_replaced_nor_gone(world: 
     tx.commit().await.unwrap();
     let current = "SELECT order_number || ' ' || id || ' ' || invoice_number FROM v_invoice_current";
     assert_eq!(world.tables.list(current).await, ["N-1 new 000123"]);
+    let said = world.store.lookups().current_invoices(&minha_loja(), &order_number()).await.unwrap();
+    assert_eq!(said, ["new issued"], "another one is no news");
 }
 
 pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &World) {
@@ -167,6 +169,55 @@ pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &Wor
     tx.failures().clear_failures(Resource::Orders, vec!["N-1".to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(world.tables.list("SELECT entity FROM v_errors").await, ["product"]);
+}
+
+// withstands: F013
+pub(crate) async fn a_price_of_zero_is_an_error_while_its_product_is_for_sale_or_the_erp_has_a_row_for_it(
+    world: &World,
+) {
+    let at = "'2026-11-27T06:30:00.123456Z'";
+    for (id, is_for_sale, price) in [
+        ("A", "(1 = 1)", "0"),
+        ("B", "(1 = 0)", "0"),
+        ("C", "NULL", "0"),
+        ("D", "(1 = 1)", "1.5"),
+        ("E", "(1 = 0)", "0"),
+    ] {
+        let product = format!(
+            "INSERT INTO products (store, id, listing_hash, content_hash, mirrored_at, sku, is_available_for_sale, raw) \
+             VALUES ('minha-loja', '{id}', 1, 1, {at}, 'S-{id}', {is_for_sale}, '{{}}')"
+        );
+        let tier = format!(
+            "INSERT INTO product_prices (store, product_id, min_quantity, mirrored_at, value, raw) \
+             VALUES ('minha-loja', '{id}', 10, {at}, {price}, '{{}}')"
+        );
+        world.tables.execute(&product).await;
+        world.tables.execute(&tier).await;
+    }
+    let row = "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('minha-loja', 'S-E', 10, 2)";
+    world.tables.execute(row).await;
+    let told = async || {
+        let shown =
+            world.tables.list("SELECT key FROM v_errors WHERE code = 'price_zero' ORDER BY key").await;
+        let all = world.store.overview().zero_prices().await.unwrap();
+        let zeroes = all.get("minha-loja");
+        assert_eq!(zeroes.map_or(0, |zeroes| zeroes.tiers), shown.len() as u64);
+        assert_eq!(zeroes.map(|zeroes| &zeroes.key), shown.first());
+        shown
+    };
+    assert_eq!(told().await, ["S-A/10", "S-C/10", "S-E/10"]);
+    world
+        .tables
+        .execute("UPDATE erp_prices SET state = 'failed', error_code = 'x', error = 'e', hint = 'h'")
+        .await;
+    assert_eq!(told().await, ["S-A/10", "S-C/10"], "the row says it itself");
+    world.tables.execute("UPDATE erp_prices SET state = 'ignored'").await;
+    assert_eq!(told().await, ["S-A/10", "S-C/10", "S-E/10"], "something else was given up");
+    world.tables.execute("UPDATE erp_prices SET error_code = 'price_zero'").await;
+    assert_eq!(told().await, ["S-A/10", "S-C/10"], "the zero is meant");
+    world.tables.execute("UPDATE product_prices SET value = 1 WHERE product_id = 'A'").await;
+    world.tables.execute(&format!("UPDATE product_prices SET gone_at = {at} WHERE product_id = 'C'")).await;
+    assert_eq!(told().await, [""; 0]);
 }
 
 async fn deadlines(world: &World) -> Vec<String> {
@@ -285,6 +336,45 @@ pub(crate) async fn an_order_is_new_until_the_erp_has_taken_it(world: &World) {
     assert_eq!(new_orders(world).await, ["preparing", "shipped"]);
 }
 
+pub(crate) async fn a_refunded_order_with_its_goods_still_here_is_neither_new_nor_due(world: &World) {
+    let lease = world.lease().await;
+    world.store.mirror().identify(&minha_loja(), "sandbox", "https://m.example").await.unwrap();
+    let with = |number: &str, status: &str, payment: &str| Order {
+        payment_status: text(payment),
+        payment_expires_at: None,
+        release_at: None,
+        ..order(number, status)
+    };
+    let orders = vec![
+        with("1-paid", "paid", "refunded"),
+        with("2-preparing", "preparing", "refunded"),
+        with("3-partial", "preparing", "partially_refunded"),
+        with("4-capitals", "paid", "REFUNDED"),
+        with("5-gone-out", "shipped", "refunded"),
+        with("6-unknown", "a_status_of_tomorrow", "refunded"),
+    ];
+    world.write_orders(&lease, Op::Insert, orders).await;
+    let refunded = "SELECT order_number || ' ' || status FROM v_orders_refunded ORDER BY 1";
+    assert_eq!(world.tables.list(refunded).await, ["1-paid paid", "2-preparing preparing"]);
+    assert_eq!(new_orders(world).await, ["3-partial", "4-capitals", "5-gone-out", "6-unknown"]);
+    let due = "SELECT DISTINCT key FROM v_deadlines ORDER BY key";
+    assert_eq!(world.tables.list(due).await, ["3-partial", "4-capitals", "6-unknown"]);
+    // What is uncertain stays visible, and what is certain waits for its cancellation.
+    assert_eq!(world.tables.count("v_orders_open").await, 6);
+    let dispatched =
+        "SELECT order_number FROM v_orders_open WHERE next_deadline IS NULL ORDER BY order_number";
+    assert_eq!(world.tables.list(dispatched).await, ["1-paid", "2-preparing", "5-gone-out"]);
+    // The figures and the lists of the page agree with the views.
+    let now = world.clock.now();
+    let bounds = std::array::from_fn(|n| now + TimeDelta::days(n as i64));
+    let figures = world.store.overview().figures(None, now + TimeDelta::days(30), &bounds).await.unwrap();
+    assert_eq!((figures.not_taken, figures.awaiting_invoice, figures.dispatch), (4, 1, 3));
+    let listed = async |list| -> usize {
+        world.store.overview().orders(list, Some(&minha_loja()), "", 100).await.unwrap().len()
+    };
+    assert_eq!((listed(OrderList::NotTaken).await, listed(OrderList::AwaitingInvoice).await), (4, 1));
+}
+
 pub(crate) async fn what_waits_is_shown_with_what_it_waits_for(world: &World) {
     let given = "INSERT INTO commands (id, store, kind, key) VALUES (8, 'minha-loja', 'order.status', 'N-1'), \
         (9, 'minha-loja', 'order.status', 'N-2')";
@@ -346,6 +436,43 @@ pub(crate) async fn the_figures_of_a_day_count_what_the_views_show(world: &World
     world.tables.execute("DELETE FROM orders").await;
     let none = world.store.overview().figures(None, end, &bounds).await.unwrap();
     assert_eq!((none.dispatch, none.late, none.awaiting_invoice), (0, 0, 0), "a sum over nothing is none");
+}
+
+pub(crate) async fn the_first_rows_in_trouble_of_a_cause_are_named_the_oldest_first(world: &World) {
+    let given = "INSERT INTO commands (id, store, kind, key) VALUES (7, 'minha-loja', 'order.status', 'N-1'), \
+        (8, 'outra', 'order.status', 'N-2')";
+    world.tables.execute(given).await;
+    for sku in ["A", "B", "C", "D"] {
+        let level = format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', '{sku}', '1', 1)"
+        );
+        world.tables.execute(&level).await;
+    }
+    let fails = |table: &str, state: &str, code: &str, minute: &str, which: &str| {
+        format!(
+            "UPDATE {table} SET state = '{state}', error_code = '{code}', error = 'e', \
+             updated_at = '2026-11-27T06:{minute}:00.000000Z' WHERE {which}"
+        )
+    };
+    for (table, state, code, minute, which) in [
+        ("erp_stock", "failed", "unknown_sku", "05", "sku IN ('A', 'B', 'C')"),
+        ("erp_stock", "failed", "unknown_sku", "04", "sku = 'D'"),
+        ("commands", "held", "many_listings", "03", "id = 7"),
+        ("commands", "failed", "impossible_transition", "02", "id = 8"),
+    ] {
+        world.tables.execute(&fails(table, state, code, minute, which)).await;
+    }
+    let bounds = [world.clock.now(); 9];
+    let names = async |of: Option<&espelho_model::StoreKey>| -> Vec<String> {
+        let figures = world.store.overview().figures(of, world.clock.now(), &bounds).await.unwrap();
+        let rows = figures.first_in_trouble.into_iter();
+        rows.map(|row| format!("{} {} {} {} {}", row.entity, row.key, row.state, row.kind, row.subject))
+            .collect()
+    };
+    let [other, command] = ["command 8 failed order.status N-2", "command 7 held order.status N-1"];
+    let levels = ["stock D/1 failed  ", "stock A/1 failed  ", "stock B/1 failed  "];
+    assert_eq!(names(None).await, [&[other, command][..], &levels[..]].concat());
+    assert_eq!(names(Some(&minha_loja())).await, [&[command][..], &levels[..]].concat());
 }
 
 pub(crate) async fn orders_with_the_same_need_are_listed_by_it(world: &World) {

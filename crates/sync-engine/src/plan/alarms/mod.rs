@@ -4,6 +4,7 @@
 //! rows or stores it hits: a marketplace that is down explains why its stores are late, so no `late` is raised beside
 //! it.
 
+mod abilities;
 mod observations;
 mod paused;
 mod rows;
@@ -16,9 +17,9 @@ use espelho_model::{StoreKey, text::Text};
 
 pub use observations::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
-    DatabaseKind, DatabaseTrouble, Deadlines, Observations, Owner, RefusedConfiguration, RowState, Rows,
-    ServiceObservation, StoreObservation, SweepObservation, UnreachedCount, UnreadableValues,
-    WebhookObservation, WebhookSilence,
+    DatabaseKind, DatabaseTrouble, Deadlines, DifferencesSeen, Observations, Owner, RefusedConfiguration,
+    RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation, SweepObservation, UnreachedCount,
+    UnreadableValues, WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide};
@@ -73,6 +74,8 @@ codes! {
     Throttled = "throttled",
     /// Values of the marketplace's answers cannot be read; their columns are NULL.
     UnreadableValues = "unreadable_values",
+    /// An audit found rows that differ from the marketplace, and the mirror has not corrected them.
+    MirrorDiffers = "mirror_differs",
     /// The marketplace refuses the store's username or password.
     CredentialRefused = "credential_refused",
     /// Another program logs in with the store's credential.

@@ -145,8 +145,10 @@ pub struct StoreObservation {
     pub unreadable: Vec<UnreadableValues>,
     /// The credential's current trouble.
     pub credential: Option<CredentialTrouble>,
-    /// Abilities that the marketplace named as missing.
+    /// Abilities that the marketplace named as missing when it refused reads, which are repeated.
     pub missing_scopes: Vec<String>,
+    /// Abilities that it named when it refused writes.
+    pub refused_writes: Option<RefusedWrites>,
     /// By how many seconds the marketplace's clock is ahead of this machine's.
     pub ahead_seconds: Option<i64>,
     /// The webhook; `None` where none is configured.
@@ -163,6 +165,8 @@ pub struct StoreObservation {
     pub sweeps: Vec<SweepObservation>,
     /// Counts of the marketplace that the mirror has not reached, although sweeps have looked for the rows.
     pub behind: Vec<UnreachedCount>,
+    /// The open differences of the last audits, by resource.
+    pub differing: Vec<DifferencesSeen>,
     /// When the last complete reconciliation ended.
     pub complete_at: Option<DateTime<Utc>>,
     /// Why the last reconciliation failed, where it did.
@@ -257,6 +261,15 @@ pub enum CredentialKind {
     Shared,
 }
 
+/// The abilities that only refused writes have shown to be missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedWrites {
+    /// Their names.
+    pub scopes: Vec<String>,
+    /// The last refusal.
+    pub last: DateTime<Utc>,
+}
+
 /// A store's webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookObservation {
@@ -326,6 +339,8 @@ pub struct SweepObservation {
     pub every_seconds: i64,
     /// When its readings were last answered and written.
     pub succeeded_at: Option<DateTime<Utc>>,
+    /// True if the last one failed.
+    pub has_failed: bool,
 }
 
 /// A count of the marketplace that the mirror has not reached.
@@ -339,6 +354,19 @@ pub struct UnreachedCount {
     pub local: u64,
     /// Since when.
     pub since: DateTime<Utc>,
+}
+
+/// Rows that an audit found to differ, and that the mirror has not written or read again since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DifferencesSeen {
+    /// The resource, by its name in reports.
+    pub resource: String,
+    /// How many of them.
+    pub rows: u64,
+    /// How many rows the audit compared.
+    pub compared: u64,
+    /// When it began.
+    pub at: DateTime<Utc>,
 }
 
 /// Deadlines of one kind.

@@ -11,22 +11,20 @@ use espelho_model::{
     text::{Arg, Locale, Text},
 };
 
-use super::{Alarm, Code, RowState, Rows, Severity, StoreObservation};
+use super::{Alarm, Code, RowState, Rows, Severity, StoreObservation, abilities};
 
 /// A row may wait for an invoice this long before anybody needs to know.
 const WAITS: TimeDelta = TimeDelta::hours(1);
 
 /// Characters after which the store cuts a key off.
 const LONGEST_KEY: usize = 200;
-/// The codes of rows that were refused for lack of an ability.
-const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
 
 /// Returns the alarms of a store's rows.
 pub(super) fn of_store(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
     let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
     // A missing ability explains the rows that were refused for it.
-    let is_explained =
-        |rows: &&Rows| !store.missing_scopes.is_empty() && MISSING_ABILITIES.contains(&rows.code.as_str());
+    let is_lacking = !abilities::lacking(store, at).is_empty();
+    let is_explained = |rows: &&Rows| is_lacking && abilities::are_refused(rows);
     for rows in store.rows.iter().filter(|rows| is_alarming(rows, at) && !is_explained(rows)) {
         let known = by_cause.entry((code(rows.state), &rows.code));
         known.and_modify(|known| add(known, rows)).or_insert_with(|| rows.clone());

@@ -14,8 +14,8 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
-    Owner, ServiceObservation, Severity, State, StoreObservation, UnreadableValues, Verdict,
-    WebhookObservation, paused, rows,
+    Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues,
+    Verdict, WebhookObservation, abilities, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -46,6 +46,8 @@ const UNSEEN: TimeDelta = TimeDelta::minutes(5);
 const TURNS: i32 = 3;
 /// The time that one turn may take in addition.
 const TURN: TimeDelta = TimeDelta::minutes(2);
+/// The sweep for new orders.
+const NEW_ORDERS: &str = "new_orders";
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
 
@@ -65,12 +67,14 @@ pub fn decide(seen: &Observations) -> Verdict {
         alarms.extend(rows::of_store(store, seen.at));
         alarms.extend(deadlines(store));
         alarms.extend(fiscal_gate(store));
+        alarms.extend(differences(store));
         if runs {
             alarms.extend(access(store, seen.at));
             alarms.extend(webhook(store, seen.at));
             alarms.extend(unreadable(store));
-            // A cause that is down explains why its stores are late: one cause, one alarm.
-            if seen.database.is_none() && store.contact.is_none() && has_access(store) {
+            // A cause that is down explains why its stores are late: one cause, one alarm. A failure that is no alarm
+            // yet explains nothing, or the state would be `ok` for its moments.
+            if seen.database.is_none() && !is_alarming(&store.contact, seen.at) && has_access(store) {
                 alarms.extend(late(store, seen.at));
             }
         }
@@ -297,9 +301,16 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
         };
         alarms.push(alarm(code, trouble.severity(), key, Some(trouble.since), text));
     }
-    if !store.missing_scopes.is_empty() {
-        let scopes = store.missing_scopes.join(", ");
-        let text = text!("alarm-scope-missing", store = name.as_str(), scopes = scopes);
+    let lacking = abilities::lacking(store, at);
+    if !lacking.is_empty() {
+        let (scopes, retry) = (lacking.join(", "), abilities::retry(store));
+        let text = text!(
+            "alarm-scope-missing",
+            store = name.as_str(),
+            scopes = scopes,
+            rows = if retry.is_some() { "yes" } else { "no" },
+            retry = retry.unwrap_or_default()
+        );
         alarms.push(failing(Code::ScopeMissing, None, text));
     }
     if let Owner::Nobody(Some(why)) = &store.owner
@@ -332,7 +343,7 @@ fn webhook(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
         return failing(Code::WebhooksUnverified, None, text);
     }
     // A marketplace that is down delivers nothing.
-    if store.contact.is_some() || paused::keeps_deliveries(store, at) {
+    if is_alarming(&store.contact, at) || paused::keeps_deliveries(store, at) {
         return None;
     }
     let Some(silence) = &webhook.silence else { return lost_deliveries(store, webhook, at) };
@@ -386,11 +397,11 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
         )
     });
     // Sweeps that a failing route holds up have that cause.
-    let is_reading = !paused::holds(store, Activity::Pull, at) && store.failing_routes.is_none();
+    let is_reading = !paused::holds(store, Activity::Pull, at) && !is_alarming(&store.failing_routes, at);
     let is_complete = store.complete_at.is_some() && is_reading;
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
         let since = past(sweep.succeeded_at, at).max(held_since)?;
-        let promised = TimeDelta::seconds(sweep.every_seconds) * TURNS + TURN;
+        let promised = promised(sweep);
         let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
         (at - since > promised).then(|| {
             let text =
@@ -458,6 +469,23 @@ fn fiscal_gate(store: &StoreObservation) -> Option<Alarm> {
     Some(Alarm { count: waiting, ..alarm(Code::FiscalGate, Severity::Warning, Some(&store.key), None, text) })
 }
 
+/// Returns the alarms of rows that an audit found to differ, until the mirror has corrected them: one for each resource.
+fn differences(store: &StoreObservation) -> impl Iterator<Item = Alarm> {
+    store.differing.iter().filter(|of| of.rows > 0).map(move |of| {
+        let text = text!(
+            "alarm-mirror-differs",
+            store = store.key.as_str(),
+            count = of.rows,
+            compared = of.compared,
+            resource = words::resource(&of.resource),
+            only = of.resource.as_str(),
+            at = of.at
+        );
+        let alarm = alarm(Code::MirrorDiffers, Severity::Warning, Some(&store.key), Some(of.at), text);
+        Alarm { cause: of.resource.clone(), count: of.rows, ..alarm }
+    })
+}
+
 /// Returns the alarms of channels by which people hear of alarms: one for each.
 fn channels(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let lasting = seen.channels.iter().filter(|trouble| lasts(seen.at, trouble.since, CHANNEL_LASTS));
@@ -514,6 +542,21 @@ fn unproved(seen: &Observations) -> Vec<Text> {
         }
     }
     unproved
+}
+
+/// Returns the time within which a sweep succeeds. One for new orders whose last attempt failed is told as soon as the
+/// other failures of a marketplace: the shop sells, and the ERP hears of nothing.
+fn promised(sweep: &SweepObservation) -> TimeDelta {
+    let every = TimeDelta::seconds(sweep.every_seconds);
+    match sweep.has_failed && sweep.kind == NEW_ORDERS {
+        true => TURN.max(every * 2),
+        false => every * TURNS + TURN,
+    }
+}
+
+/// Tells whether trouble with a marketplace is an alarm.
+fn is_alarming(trouble: &Option<ContactTrouble>, at: DateTime<Utc>) -> bool {
+    trouble.as_ref().is_some_and(|trouble| lasts(at, trouble.since, LASTS))
 }
 
 /// Tells whether trouble has lasted for a time. What began in the future began before the clock was set back.

@@ -32,6 +32,7 @@ fn store(key: &str) -> StoreObservation {
         unreadable: Vec::new(),
         credential: None,
         missing_scopes: Vec::new(),
+        refused_writes: None,
         ahead_seconds: Some(1),
         webhook: Some(WebhookObservation { heard_at: Some(ago(40)), ..WebhookObservation::default() }),
         token_expires_at: Some(now() + TimeDelta::days(20)),
@@ -42,8 +43,10 @@ fn store(key: &str) -> StoreObservation {
             kind: "new_orders".into(),
             every_seconds: 60,
             succeeded_at: Some(ago(30)),
+            has_failed: false,
         }],
         behind: Vec::new(),
+        differing: Vec::new(),
         complete_at: Some(ago(3_000)),
         run_problem: None,
         deadlines: Vec::new(),
@@ -140,7 +143,7 @@ fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
             })
         };
         assert_eq!(of_trouble(15), (State::Failing, vec![code]));
-        assert_eq!(of_trouble(14), (State::Ok, vec![]), "it may pass");
+        assert_eq!(of_trouble(14), (State::Warning, vec!["late"]), "it may pass, and explains nothing yet");
     }
     for (kind, code) in
         [(CredentialKind::Refused, "credential_refused"), (CredentialKind::Foreign, "foreign_login")]

@@ -90,6 +90,7 @@ impl AlarmKey {
             Code::Waiting,
             Code::Deadline,
             Code::FiscalGate,
+            Code::MirrorDiffers,
             Code::Paused,
             Code::SchemaChanged,
             Code::NoticeFailed,

@@ -125,9 +125,17 @@ pub fn settle(evidence: &LabelsEvidence, now: &[String], sent_for: TimeDelta) ->
     }
 }
 
-/// The shipments that labels are made for.
+/// The shipments that labels are made for. One that is over and has none gets none, and the others do not wait for it;
+/// an order with no other shipment is left to the marketplace.
 pub fn open(shipments: &[Shipment]) -> Vec<&Shipment> {
-    shipments.iter().filter(|shipment| shipment.label_generation_blocked != Some(true)).collect()
+    let unblocked = shipments.iter().filter(|shipment| shipment.label_generation_blocked != Some(true));
+    let (over, open): (Vec<_>, Vec<_>) = unblocked.partition(|shipment| is_over_without_label(shipment));
+    if open.is_empty() { over } else { open }
+}
+
+fn is_over_without_label(shipment: &Shipment) -> bool {
+    let is_over = matches!(shipment.status.as_deref(), Some("cancelled" | "delivered" | "returned"));
+    is_over && shipment.labels.is_empty()
 }
 
 /// The ids of all labels, sorted.
@@ -297,6 +305,32 @@ mod tests {
         ];
         for (asked, shipments, expected) in rows {
             assert_eq!(word(&decide(asked, &shipments, None)), expected, "{asked:?} {shipments:?}");
+        }
+    }
+
+    #[test]
+    fn a_shipment_that_is_over_without_a_label_holds_no_other_up() {
+        let over = |status: &str| Shipment { status: Some(status.into()), ..shipment(vec![]) };
+        let ready = || of(["completed", "completed"]);
+        for (shipments, made, expected) in [
+            (vec![ready(), over("cancelled")], false, "files"),
+            (vec![over("delivered"), ready()], true, "files"),
+            (vec![over("returned"), ready()], true, "files"),
+            // It may still get its label.
+            (vec![ready(), over("pending")], false, "labels_would_be_discarded"),
+            (vec![ready(), over("in_transit")], true, "poll"),
+            (vec![ready(), over("a_status_of_tomorrow")], true, "poll"),
+            // Its own label counts like any other.
+            (
+                vec![Shipment { status: Some("delivered".into()), ..of(["processing", "pending"]) }, ready()],
+                true,
+                "poll",
+            ),
+            // There is nothing else to ask for.
+            (vec![over("delivered")], false, "generate"),
+        ] {
+            let generation = made.then(|| generation("[]"));
+            assert_eq!(word(&decide(ANY, &shipments, generation.as_ref())), expected, "{shipments:?}");
         }
     }
 

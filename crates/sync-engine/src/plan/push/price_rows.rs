@@ -225,8 +225,9 @@ pub fn held_message(sku: &str, held: &PriceHeld, price: Decimal) -> Message {
             Message::new("price_floor", text!("push-price-floor-of", sku = sku, price = price, floor = floor))
         }
         PriceHeld::Jumps(percent) => {
-            let percent = Arg::Quantity(*percent);
-            let text = text!("push-price-jump-of", sku = sku, price = price, percent = percent);
+            let way = if percent.is_sign_negative() { "falls" } else { "rises" };
+            let percent = Arg::Quantity(percent.abs());
+            let text = text!("push-price-jump-of", sku = sku, way = way, price = price, percent = percent);
             Message::new("price_jump", text)
         }
     }
@@ -562,10 +563,8 @@ mod tests {
         for (held, expected) in [
             (PriceHeld::Zero, "O preço de CAN-01 seria zero."),
             (PriceHeld::BelowFloor(number("2")), "O preço de CAN-01, R$ 0,05, está abaixo do piso R$ 2,00."),
-            (
-                PriceHeld::Jumps(number("-99.9")),
-                "O preço de CAN-01 mudaria -99,9 % de uma vez, para R$ 0,05.",
-            ),
+            (PriceHeld::Jumps(number("-99.9")), "O preço de CAN-01 cairia 99,9 % de uma vez, para R$ 0,05."),
+            (PriceHeld::Jumps(number("900")), "O preço de CAN-01 subiria 900 % de uma vez, para R$ 0,05."),
         ] {
             let said = held_message("CAN-01", &held, number("0.05")).text.message(locale);
             assert_eq!(said.replace('\u{a0}', " "), expected);

@@ -17,6 +17,45 @@ fn access_that_is_missing_is_named_once() {
     assert_eq!(refused.1, ["credential_refused"]);
 }
 
+#[test]
+fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stands() {
+    let refused = |seconds, rows: Vec<Rows>| {
+        of(|store| {
+            let scopes = vec!["store_products_write".to_owned()];
+            store.refused_writes = Some(RefusedWrites { scopes, last: ago(seconds) });
+            store.rows = rows;
+        })
+        .1
+    };
+    let row = |code: &str, example: &str| {
+        vec![Rows { example: example.into(), ..rows(RowState::Failed, code, 1, 5) }]
+    };
+    for (seconds, rows, expected, why) in [
+        (59, vec![], &["scope_missing"][..], "its row may not be written yet"),
+        (60, vec![], &[], "the row was deleted"),
+        (-7_200, vec![], &[], "the clock was set back"),
+        (9_000, row("FORBIDDEN", "stock CAN-01/3"), &["scope_missing"], "the row says so"),
+        (9_000, row("http_403", "command 7"), &["scope_missing"], "the row says so"),
+        (9_000, row("FORBIDDEN", "order N-1"), &["failed"], "a reading"),
+        (9_000, row("unknown_sku", "stock CAN-01/3"), &["failed"], "another cause"),
+    ] {
+        assert_eq!(refused(seconds, rows), expected, "{seconds}: {why}");
+    }
+    let mut store = StoreObservation { missing_scopes: vec!["b".into(), "a".into()], ..store("a") };
+    let next = |store: &StoreObservation| decide(&seen(vec![store.clone()])).alarms.remove(0).text;
+    let read = next(&store);
+    store.refused_writes = Some(RefusedWrites { scopes: vec!["a".into(), "c".into()], last: ago(90) });
+    store.rows = row("FORBIDDEN", "stock CAN-01/3");
+    let both = next(&store);
+    for locale in Language::ALL.map(Locale::of) {
+        assert!(read.message(locale).contains(": a, b."), "{}", read.message(locale));
+        assert!(both.message(locale).contains(": a, b, c."), "{}", both.message(locale));
+        let retry = "espelho retry --all --code FORBIDDEN --store a";
+        let says_retry = [&read, &both].map(|text| text.next(locale).unwrap_or_default().contains(retry));
+        assert_eq!(says_retry, [false, true]);
+    }
+}
+
 // withstands: F082
 #[test]
 fn another_program_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {

@@ -49,6 +49,43 @@ fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
     }
 }
 
+// withstands: F094, F134
+#[test]
+fn new_orders_that_cannot_be_read_are_told_after_two_minutes_and_the_alarm_does_not_flicker() {
+    let new_orders = |has_failed, seconds, every_seconds| {
+        of(|store| {
+            let sweep = SweepObservation { has_failed, every_seconds, ..store.sweeps[0].clone() };
+            store.sweeps = vec![SweepObservation { succeeded_at: Some(ago(seconds)), ..sweep }];
+        })
+        .1
+    };
+    for (has_failed, seconds, every_seconds, expected, why) in [
+        (true, 120, 60, &[][..], "its next attempt may be under way"),
+        (true, 121, 60, &["late"], "its last attempt failed"),
+        (true, 121, 3, &["late"], "however often it is made"),
+        (true, 600, 300, &[], "a small budget makes it rare"),
+        (true, 601, 300, &["late"], "two turns"),
+        (false, 300, 60, &[], "it waits for its turn"),
+        (false, 301, 60, &["late"], "it missed three turns"),
+    ] {
+        assert_eq!(new_orders(has_failed, seconds, every_seconds), expected, "{why}");
+    }
+    let other = of(|store| {
+        let sweep = SweepObservation { kind: "products".into(), has_failed: true, ..store.sweeps[0].clone() };
+        store.sweeps = vec![SweepObservation { succeeded_at: Some(ago(200)), ..sweep }];
+    });
+    assert_eq!(other.1, [""; 0], "other sweeps have their own time");
+    // Between the attempts the trouble begins anew, and is no alarm for its first seconds.
+    for seconds in [0, 14] {
+        let failing = of(|store| {
+            store.sweeps[0].succeeded_at = Some(ago(400));
+            store.contact = contact(ContactKind::Unreachable, seconds);
+            store.failing_routes = contact(ContactKind::Errors, seconds);
+        });
+        assert_eq!(failing, (State::Warning, vec!["late"]), "{seconds}");
+    }
+}
+
 #[test]
 fn deliveries_that_a_pause_keeps_are_not_missing() {
     let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
@@ -90,6 +127,33 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
             assert!(message.contains(part), "{message}");
         }
     }
+}
+
+// withstands: F134
+#[test]
+fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_are_closed() {
+    let found =
+        |resource: &str, rows| DifferencesSeen { resource: resource.into(), rows, compared: 40, at: ago(9) };
+    let differing = || vec![found("orders", 5), found("products", 0), found("campaigns", 1)];
+    let verdict = decide(&seen(vec![StoreObservation { differing: differing(), ..store("a") }]));
+    let alarms: Vec<_> =
+        verdict.alarms.iter().map(|alarm| (alarm.code, &*alarm.cause, alarm.count)).collect();
+    let expected = [(Code::MirrorDiffers, "orders", 5), (Code::MirrorDiffers, "campaigns", 1)];
+    assert_eq!((verdict.state, &alarms[..]), (State::Warning, &expected[..]));
+    for (locale, words) in Language::ALL.map(Locale::of).into_iter().zip(["5 de 40", "5 differing of 40"]) {
+        let (said, next) = (verdict.alarms[0].text.message(locale), verdict.alarms[0].text.next(locale));
+        assert!(said.contains(words), "{said}");
+        assert!(
+            next.unwrap_or_default().contains("espelho --resync --deep --only orders --store a"),
+            "{said}"
+        );
+    }
+    // The database tells, so that it is shown while no service runs, too.
+    let silent = Observations { service: ServiceObservation::Silent(None), ..seen(vec![]) };
+    let silent =
+        Observations { stores: vec![StoreObservation { differing: differing(), ..store("a") }], ..silent };
+    assert!(codes(&silent).1.contains(&"mirror_differs"));
+    assert_eq!(of(|store| store.differing = vec![found("orders", 0)]), (State::Ok, vec![]));
 }
 
 #[test]
