@@ -53,16 +53,19 @@ impl ListedRow {
         FieldReader::new(naive_offset).time("updated_at", member(row, "updated_at"))
     }
 
-    /// Keeps of the row's text only the members that show its state: the status and the time of the last change.
+    /// Keeps of the row's text only the members that show its state: the status and the time of the last change. The
+    /// text is read once: a pass does this for each row that is listed.
     pub fn keep_state(&mut self) {
-        let members: Vec<String> = match serde_json::from_str::<&RawValue>(&self.text) {
-            Ok(row) => ["status", "updated_at"]
-                .into_iter()
-                .filter_map(|name| Some(format!("\"{name}\":{}", member(row, name)?.get())))
-                .collect(),
-            Err(_) => Vec::new(),
-        };
-        self.text = format!("{{{}}}", members.join(","));
+        let mut kept = Vec::with_capacity(2);
+        if let Some(mut members) = Members::of(&self.text) {
+            while let Ok(Some(name)) = members.name() {
+                let Ok(value) = members.value::<&RawValue>() else { break };
+                if matches!(&*name, "status" | "updated_at") {
+                    kept.push(format!("\"{name}\":{}", value.get()));
+                }
+            }
+        }
+        self.text = format!("{{{}}}", kept.join(","));
     }
 
     /// Returns the status that the row shows, where that is a text.
