@@ -58,6 +58,23 @@ fn every_error_code_of_the_sources_is_explained() {
 }
 
 #[test]
+fn every_alarm_is_described_and_has_a_first_step() {
+    let page = |name: &str| fs::read_to_string(root().join("docs").join(name)).expect("a page");
+    let (described, handbook) = (page("ALARMS.md"), page("OPERATIONS.md"));
+    let steps: Vec<&str> = handbook
+        .lines()
+        .skip_while(|line| *line != "| alarm | first |")
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.split('|').nth(1))
+        .collect();
+    for code in Code::ALL {
+        assert!(described.contains(&format!("\n- `{code}`\n")), "docs/ALARMS.md says nothing of {code}");
+        let has_step = steps.iter().any(|codes| codes.contains(&format!("`{code}`")));
+        assert!(has_step, "docs/OPERATIONS.md has no first step for {code}");
+    }
+}
+
+#[test]
 fn every_cause_of_a_row_has_a_name_for_the_title_of_its_card() {
     let codes = ErrorCodes::read(&root());
     for place in ["rows", "marketplace", "mirror"] {
