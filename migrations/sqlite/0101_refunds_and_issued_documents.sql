@@ -51,8 +51,9 @@ SELECT store, order_number, status, workflow_type, channel, delivery_method, cus
        status_label, customer_city, customer_state, ship_by
 FROM (SELECT o.*,
              -- Once an order is being prepared its release is behind it, and once it has left so is its dispatch.
-             CASE WHEN o.status IN ('waiting_payment', 'paid', 'awaiting_campaign_conclusion') THEN o.release_at END
-             AS release_due,
+             CASE WHEN o.status IN ('waiting_payment', 'paid', 'awaiting_campaign_conclusion')
+                   AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = o.store AND r.order_number = o.order_number)
+                  THEN o.release_at END AS release_due,
              CASE WHEN COALESCE(o.status, '') NOT IN ('waiting_payment', 'shipped', 'ready_for_pickup', 'picked_up', 'pickup_expired')
                    AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = o.store AND r.order_number = o.order_number)
                   THEN o.ship_by END AS ship_due
@@ -71,6 +72,7 @@ UNION ALL
 SELECT store, 'order', order_number, 'release_at', release_at, status
 FROM orders
 WHERE gone_at IS NULL AND release_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = orders.store AND r.order_number = orders.order_number)
   AND status IN ('waiting_payment', 'paid', 'awaiting_campaign_conclusion')
 UNION ALL
 -- Dispatch, until the goods have left.

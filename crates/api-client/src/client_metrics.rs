@@ -281,7 +281,7 @@ impl ClientMetrics {
 
     /// Returns the routes that fail while others work, each with its method, sorted.
     pub fn failing_routes(&self, at: DateTime<Utc>) -> Vec<String> {
-        self.lock().contact.failing_routes(at).map(|failing| failing.routes).unwrap_or_default()
+        self.lock().contact.failing_routes(at, true).map(|failing| failing.routes).unwrap_or_default()
     }
 
     pub(crate) fn read_to_repeat(&self, before: DateTime<Utc>) -> Option<ApiRequest> {

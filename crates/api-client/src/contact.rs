@@ -454,7 +454,7 @@ mod tests {
             for (second, outcome) in outcomes {
                 contact.note(outcome.clone(), at(*second));
             }
-            let found = contact.failing_routes(at(now)).map(|found| (found.since, found.routes));
+            let found = contact.failing_routes(at(now), true).map(|found| (found.since, found.routes));
             let expected = expected
                 .map(|(since, routes)| (at(since), routes.iter().map(|route| (*route).to_owned()).collect()));
             assert_eq!(found, expected, "{outcomes:?}");

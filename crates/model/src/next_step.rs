@@ -45,6 +45,11 @@ const HELD: [&str; 7] = [
     "written_back",
 ];
 
+/// Tells whether rows of an entity of `v_errors` are those of a table that the ERP writes.
+pub fn is_intent(entity: &str) -> bool {
+    matches!(entity, "stock" | "price" | "command")
+}
+
 /// An act of a person on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowAct {
@@ -141,7 +146,8 @@ pub fn row_name(entity: &str, key: &str, store: Option<&str>) -> String {
     }
 }
 
-fn option_of(store: Option<&str>) -> String {
+/// Returns the option that limits a command line to a store, with a space before it; nothing for all stores.
+pub fn option_of(store: Option<&str>) -> String {
     store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default()
 }
 

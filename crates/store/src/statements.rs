@@ -91,6 +91,7 @@ const PLAIN: &[&str] = &[
     alarms::RECORDED,
     alarms::WORDS,
     audits::FORGET,
+    audits::OPEN,
     audits::SETTLE,
     schema_version::APPLIED,
     notices::ATTEMPT,
@@ -347,6 +348,8 @@ const PLAIN: &[&str] = &[
 
 /// Statements in two variants: for all stores, and for one.
 const FOR_PEOPLE: &[Both] = &[
+    audits::AUDITS,
+    audits::PARTS,
     figures::AWAITING_INVOICE,
     figures::BY_HOUR,
     figures::BY_STATUS,
@@ -363,7 +366,6 @@ const FOR_PEOPLE: &[Both] = &[
     row_counts::FORGET,
     row_counts::RECORDED,
     sweeps::ALL,
-    sweeps::AUDITS,
     sweeps::COUNTS,
     sweeps::OPEN,
     sweeps::WATCHES,

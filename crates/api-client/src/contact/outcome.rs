@@ -322,7 +322,7 @@ mod tests {
         ] {
             let mut contact = Contact::default();
             outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
-            let found = contact.failing_routes(at(20)).map(|found| (found.since, found.routes));
+            let found = contact.failing_routes(at(20), true).map(|found| (found.since, found.routes));
             let named = (at(1), vec!["GET /api/v1/sellers/orders".to_owned()]);
             assert_eq!(found, expected.then_some(named), "{why}");
         }

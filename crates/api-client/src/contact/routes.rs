@@ -29,10 +29,15 @@ pub(super) struct RouteErrors {
 
 impl RouteErrors {
     /// Returns whether they count at a time. The listing of orders is read by each sweep, and a listing whose read is
-    /// known is repeated: their trouble lasts until they answer.
-    fn count_at(&self, route: &Route, at: DateTime<Utc>) -> bool {
-        let is_asked_again = is_listing(route) && (route.0 == ORDERS || self.read.is_some());
-        is_asked_again || at - self.trouble.last <= ROUTE_ERRORS_COUNT_FOR
+    /// known is repeated: their trouble lasts until they answer. While sweeps are suspended nobody asks for the others, and
+    /// nobody knows how they are.
+    fn count_at(&self, route: &Route, at: DateTime<Utc>, do_sweeps_read: bool) -> bool {
+        let is_recent = at - self.trouble.last <= ROUTE_ERRORS_COUNT_FOR;
+        match (is_listing(route), &self.read) {
+            (true, Some(_)) => true,
+            (true, None) => do_sweeps_read && (route.0 == ORDERS || is_recent),
+            (false, _) => is_recent,
+        }
     }
 
     /// Returns whether they are this route's trouble at a time, not the marketplace's.
@@ -55,13 +60,13 @@ pub struct FailingRoutes {
 
 impl Contact {
     /// Returns the routes that answer with errors while others work, at the time `at`. A single failure between useful
-    /// answers of other routes may pass and is not counted.
-    pub fn failing_routes(&self, at: DateTime<Utc>) -> Option<FailingRoutes> {
-        let failing: Vec<_> = self
-            .errors
-            .iter()
-            .filter(|(route, errors)| errors.count_at(route, at) && errors.is_its_own_at(route, at))
-            .collect();
+    /// answers of other routes may pass and is not counted, nor is a listing that nobody asks for because sweeps are
+    /// suspended.
+    pub fn failing_routes(&self, at: DateTime<Utc>, do_sweeps_read: bool) -> Option<FailingRoutes> {
+        let counts = |route: &Route, errors: &RouteErrors| {
+            errors.count_at(route, at, do_sweeps_read) && errors.is_its_own_at(route, at)
+        };
+        let failing: Vec<_> = self.errors.iter().filter(|(route, errors)| counts(route, errors)).collect();
         let (_, latest) = failing.iter().max_by_key(|(_, errors)| errors.trouble.last)?;
         let since = failing.iter().map(|(_, errors)| errors.trouble.since).min()?;
         let mut routes: Vec<_> =
@@ -79,7 +84,7 @@ impl Contact {
         read: Option<ApiRequest>,
         at: DateTime<Utc>,
     ) {
-        let known = self.errors.remove(&route).filter(|errors| errors.count_at(&route, at));
+        let known = self.errors.remove(&route).filter(|errors| errors.count_at(&route, at, true));
         let is_throttled = kind == TroubleKind::Throttled;
         // Without transport trouble, the latest answer of another route was useful. A route may have a limit of its own
         // that two requests meet at once: that passes.
@@ -143,9 +148,27 @@ mod tests {
         ] {
             let mut contact = Contact::default();
             outcomes.into_iter().for_each(|(second, outcome)| contact.note(outcome, at(second)));
-            let found = contact.failing_routes(at(now)).map(|found| found.since);
+            let found = contact.failing_routes(at(now), true).map(|found| found.since);
             assert_eq!(found, expected.then(|| at(1)), "{why}");
         }
+        // While sweeps are suspended, only what is asked all the same is known to fail.
+        for (outcomes, expected, why) in [
+            (once(), false, "nobody asks for it"),
+            (with(vec![(61, unreachable(orders)), (62, useful(STOCK))]), true, "its read is repeated"),
+            (with(vec![(3, throttled(products)), (4, useful(STOCK))]), false, "nor for the other listing"),
+        ] {
+            let mut contact = Contact::default();
+            outcomes.into_iter().for_each(|(second, outcome)| contact.note(outcome, at(second)));
+            let found = [true, false].map(|do_read| contact.failing_routes(at(200), do_read).is_some());
+            assert_eq!(found, [true, expected], "{why}");
+        }
+        let mut contact = Contact::default();
+        for (second, outcome) in
+            (1..).zip([unreachable(STOCK), useful(orders), unreachable(STOCK), useful(orders)])
+        {
+            contact.note(outcome, at(second));
+        }
+        assert!(contact.failing_routes(at(6), false).is_some(), "others ask for this route");
         for (outcome, expected) in
             [(throttled(products), None), (unreachable(products), Some(ApiRequest::get(products.0, &[])))]
         {

@@ -11,7 +11,7 @@ use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, StoreKey, pause::Pause, time::past};
+use espelho_model::{Clock, StoreKey, pause::Pause, sync::Resource, time::past};
 use espelho_store::{
     AuditRecord, DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm,
     RemoteCount, RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview, ZeroPrices,
@@ -417,14 +417,16 @@ fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<UnreachedCoun
     counts.iter().filter_map(seen).collect()
 }
 
-/// Returns what the last audits found to differ and is still open; an audit of the future is from before the clock was
-/// set back.
+/// Returns what the last audits found to differ and is still open, with the parts of orders that it is in; an audit of the
+/// future is from before the clock was set back.
 fn differing(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<DifferencesSeen> {
     let audits = swept.map(|swept| swept.audits.as_slice()).unwrap_or_default();
     let seen = |audit: &AuditRecord| {
         let at = past(Some(audit.at), at)?;
         let (resource, rows, compared) = (audit.resource.clone(), audit.differing, audit.compared);
-        (rows > 0).then_some(DifferencesSeen { resource, rows, compared, at })
+        let parts = swept.filter(|_| resource == Resource::Orders.as_str());
+        let parts = parts.map(|swept| swept.differing_parts.clone()).unwrap_or_default();
+        (rows > 0).then_some(DifferencesSeen { resource, parts, rows, compared, at })
     };
     audits.iter().filter_map(seen).collect()
 }
@@ -502,7 +504,7 @@ fn add_contact(
         let (symptom, detail) = (trouble.symptom.clone(), trouble.detail.clone());
         Some(ContactTrouble { kind, since: trouble.since, symptom, detail, routes: Vec::new() })
     });
-    seen.failing_routes = contact.failing_routes(at).map(|failing| ContactTrouble {
+    seen.failing_routes = contact.failing_routes(at, seen.do_sweeps_read(at)).map(|failing| ContactTrouble {
         kind: ContactKind::Errors,
         since: failing.since,
         symptom: failing.failure.symptom,

@@ -11,6 +11,7 @@ mod words;
 use chrono::{DateTime, Utc};
 use espelho_model::{
     StoreKey,
+    next_step::is_intent,
     push::PushState,
     sync::Resource,
     text,
@@ -183,7 +184,7 @@ impl Knowledge {
 
     /// Returns its history, in order of time.
     pub(crate) fn told(&self) -> Vec<Told> {
-        let is_of_an_intent = matches!(self.entity.as_str(), "stock" | "price" | "command");
+        let is_of_an_intent = is_intent(&self.entity);
         let failures: &[ErrorRow] = if is_of_an_intent { &[] } else { &self.errors };
         words::told(self.events.clone(), failures, self.test_heard_at)
     }

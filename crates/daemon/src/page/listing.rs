@@ -13,7 +13,7 @@ use espelho_store::{DeliveryRow, ErrorRow, ListedOrder, QueuedRow, RowsInTrouble
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
-    mending::{INTENTS, Line, Mend, Trouble, mends},
+    mending::{Line, Mend, Trouble, mends},
     sheet::{Cell, Sheet},
     words::{Words, encoded, order_address, store_address, story_address},
 };
@@ -205,7 +205,7 @@ fn trouble<'f>(groups: &[RowsInTrouble], has_errors: bool, filter: &'f Filter) -
         groups
             .iter()
             .filter(is_shown)
-            .any(|group| group.state == state && INTENTS.contains(&group.entity.as_str()))
+            .any(|group| group.state == state && next_step::is_intent(&group.entity))
     };
     let code = match has_errors {
         false => "waiting",
@@ -311,7 +311,7 @@ fn error_rows(errors: &[ErrorRow], groups: &[RowsInTrouble], words: Words) -> Sh
 /// Returns the state of a row, where all rows of its table and store with its cause are in one state.
 fn state_of<'g>(row: &ErrorRow, groups: &'g [RowsInTrouble]) -> Option<&'g str> {
     let is_its = |group: &&RowsInTrouble| {
-        INTENTS.contains(&group.entity.as_str())
+        next_step::is_intent(&group.entity)
             && (&group.store, &group.entity, &group.code) == (&row.store, &row.entity, &row.code)
     };
     let mut states = groups.iter().filter(is_its).map(|group| group.state.as_str());
@@ -338,8 +338,7 @@ pub(crate) fn queue(rows: &[QueuedRow], filter: &Filter, reader: &Reader) -> Pag
     }));
     page.chips.extend(filter.all_stores("/fila"));
     if filter.state() == "ignored" && !rows.is_empty() {
-        let store = filter.store.as_deref();
-        let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+        let of_store = next_step::option_of(filter.store.as_deref());
         page.mends.push(Line {
             does: words.say(&text!("page-mend-bring-back-all")),
             command: Some(shown(&format!("{} retry --all --ignored{of_store}", program::call()))),
@@ -453,8 +452,7 @@ pub(crate) fn deliveries(rows: &[DeliveryRow], handled: u64, filter: &Filter, re
     } else {
         format!(" --event {}", quoted(filter.event()))
     };
-    let store =
-        filter.store.as_deref().map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+    let store = next_step::option_of(filter.store.as_deref());
     // Those in the queue are handled by themselves: there is nothing to open again.
     if filter.state() != "open" && handled > 0 {
         let does = match handled > u64::from(ROWS) {

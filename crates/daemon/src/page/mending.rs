@@ -8,12 +8,10 @@ use espelho_model::{
     text,
     text::Text,
 };
+use espelho_store::TroubledRow;
 
 use super::words::{Words, encoded, store_address};
-use crate::{acts::Deed, terminal::shown};
-
-/// The tables that the ERP writes, as `v_errors` names them.
-pub(super) const INTENTS: [&str; 3] = ["stock", "price", "command"];
+use crate::{acts::Deed, alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,16 +53,37 @@ pub(super) struct Trouble<'t> {
     pub(super) row: Option<(&'t str, &'t str)>,
 }
 
+/// Tells whether rows that the ERP wrote have failed for the cause of a group. `named` are the first rows in trouble of each
+/// cause and state.
+pub(super) fn can_retry(group: &[&ShownAlarm], snapshot: &StatusSnapshot, named: &[TroubledRow]) -> bool {
+    group.iter().filter(|alarm| alarm.is_failing()).any(|alarm| {
+        let is_its = |store: &String| alarm.store.as_ref().is_none_or(|own| own == store);
+        match alarm.cause == next_step::PRICE_ZERO {
+            // Most prices of zero are in the mirror alone, under the names of rows that the ERP could write.
+            true => named.iter().any(|row| {
+                row.state == PushState::Failed.as_str()
+                    && row.code == alarm.cause
+                    && next_step::is_intent(&row.entity)
+                    && is_its(&row.store)
+            }),
+            false => snapshot
+                .stores
+                .iter()
+                .filter(|store| is_its(&store.store))
+                .flat_map(|store| &store.failures)
+                .any(|failures| failures.code == alarm.cause && next_step::is_intent(&failures.entity)),
+        }
+    })
+}
+
 /// Returns the command lines for a group, what mends first.
 pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
     let Trouble { code, cause, store, can_retry, .. } = trouble;
     if let Some(mends) = of_row(trouble) {
         return mends;
     }
-    let of_store = store.map(|store| format!(" --store {}", quoted(store))).unwrap_or_default();
+    let of_store = next_step::option_of(store);
     match code {
-        // Most prices of zero have no row that could be sent again: a new price ends one.
-        "failed" if cause == next_step::PRICE_ZERO => of_rows(trouble, None),
         "failed" if can_retry => of_rows(trouble, Some(PushState::Failed)),
         "unknown_store" => {
             of_rows(Trouble { cause: next_step::UNKNOWN_STORE, ..trouble }, Some(PushState::Failed))
@@ -100,6 +119,7 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
         | "scope_missing" => {
             vec![ours(text!("page-mend-doctor"), "doctor")]
         }
+        // Its cause names what is to be read again.
         "mirror_differs" => {
             let resync = format!("--resync --deep --only {}{of_store}", quoted(cause));
             vec![
@@ -127,9 +147,9 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
 
 /// Returns the acts that mend a single row that the ERP wrote, and the list that shows it; none where there are more.
 fn of_row(Trouble { code, cause, store, can_retry, row }: Trouble<'_>) -> Option<Vec<Mend>> {
-    let ((entity, key), store) = (row.filter(|(entity, _)| INTENTS.contains(entity))?, store?);
+    let ((entity, key), store) = (row.filter(|(entity, _)| next_step::is_intent(entity))?, store?);
     let state = match code {
-        "failed" if can_retry && cause != next_step::PRICE_ZERO => PushState::Failed,
+        "failed" if can_retry => PushState::Failed,
         "held" => PushState::Held,
         "doubtful" => PushState::Doubtful,
         _ => return None,
@@ -183,12 +203,18 @@ fn look(cause: &str, store: Option<&str>) -> Mend {
     Mend {
         does: text!("page-mend-look"),
         command: command_line(RowAct::Look, Rows::OfCause(cause), store),
-        href: Some(format!("/erros?causa={}{}", encoded(cause), query_of(store))),
+        href: Some(cause_address(cause, store)),
         is_remedy: false,
     }
 }
 
-fn query_of(store: Option<&str>) -> String {
+/// Returns the address of the list of the rows of a cause.
+pub(super) fn cause_address(cause: &str, store: Option<&str>) -> String {
+    format!("/erros?causa={}{}", encoded(cause), query_of(store))
+}
+
+/// Returns the part of an address that limits a list to a store.
+pub(super) fn query_of(store: Option<&str>) -> String {
     store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default()
 }
 
@@ -203,8 +229,50 @@ fn plain(does: Text, command: &str) -> Mend {
 #[cfg(test)]
 mod tests {
     use espelho_model::text::{Language, Locale};
+    use espelho_store::FailureGroup;
 
     use super::*;
+    use crate::status::specimen;
+
+    // withstands: F013
+    #[test]
+    fn prices_of_zero_are_tried_again_where_a_row_of_the_erp_failed_and_the_mirrors_alone_are_not() {
+        let mut store = specimen::store("loja-1");
+        let failures = |code: &str| FailureGroup {
+            entity: "price".to_owned(),
+            code: code.to_owned(),
+            rows: 2,
+            error: "e".to_owned(),
+            hint: "h".to_owned(),
+        };
+        store.failures = vec![failures("price_zero"), failures("gave_up")];
+        let snapshot = specimen::snapshot(vec![store]);
+        let of = |cause: &str, store| ShownAlarm {
+            code: "failed".to_owned(),
+            cause: cause.to_owned(),
+            ..specimen::failing(store, "x")
+        };
+        let row = |store: &str, state: &str, code: &str| TroubledRow {
+            store: store.to_owned(),
+            entity: "price".to_owned(),
+            state: state.to_owned(),
+            code: code.to_owned(),
+            ..TroubledRow::default()
+        };
+        let (all, one) = (None, Some("loja-1"));
+        for (cause, store, named, expected, why) in [
+            ("price_zero", one, vec![], false, "the mirror shows zero, and no row of the ERP failed"),
+            ("price_zero", one, vec![row("loja-1", "failed", "price_zero")], true, "one failed"),
+            ("price_zero", all, vec![row("loja-2", "failed", "price_zero")], true, "in any store"),
+            ("price_zero", one, vec![row("loja-2", "failed", "price_zero")], false, "in another store"),
+            ("price_zero", one, vec![row("loja-1", "held", "price_zero")], false, "a guard holds it"),
+            ("price_zero", one, vec![row("loja-1", "failed", "gave_up")], false, "for another cause"),
+            ("gave_up", one, vec![], true, "only rows of the ERP have this cause"),
+            ("http_500", one, vec![], false, "a row that the mirror could not take"),
+        ] {
+            assert_eq!(can_retry(&[&of(cause, store)], &snapshot, &named), expected, "{cause}: {why}");
+        }
+    }
 
     #[test]
     fn what_the_page_can_do_leads_to_its_question() {
@@ -274,6 +342,26 @@ mod tests {
             ),
             // A row that the mirror could not take is read again by itself.
             ("failed", "http_500", Some("a"), false, &["espelho errors --all --code http_500 --store a"]),
+            // A price of zero that is in the mirror alone is ended by a new price; a row that failed can be decided.
+            ("failed", "price_zero", None, false, &["espelho errors --all --code price_zero"]),
+            (
+                "failed",
+                "price_zero",
+                None,
+                true,
+                &[
+                    "espelho retry --all --code price_zero",
+                    "espelho ignore --all --state failed --code price_zero",
+                    "espelho errors --all --code price_zero",
+                ],
+            ),
+            (
+                "mirror_differs",
+                "orders,shipments",
+                Some("a"),
+                false,
+                &["espelho audit --store a", "espelho --resync --deep --only orders,shipments --store a"],
+            ),
             // Rows in doubt are decided one by one.
             ("doubtful", "unprovable", None, true, &["espelho errors --all --code unprovable"]),
             ("paused", "push", Some("a"), false, &["espelho resume --store a"]),

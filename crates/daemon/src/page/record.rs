@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    next_step::is_intent,
     push::PushState,
     text,
     text::{Arg, Text, words as catalogue},
@@ -14,7 +15,6 @@ use espelho_store::{ActedRow, Action, NewAction};
 
 use super::{
     frame::{Fragment, Page, Reader, framed},
-    mending::INTENTS,
     sheet::{Cell, Sheet},
     words::{Words, store_address},
 };
@@ -122,7 +122,7 @@ pub(super) fn row_words(act: &str, line: &str, words: Words) -> String {
     let mut parts = line.splitn(3, ' ');
     let (Some(store), Some(word)) = (parts.next(), parts.next()) else { return shown(line) };
     let name = match act {
-        _ if Deed::parse(act).is_some() && INTENTS.contains(&word) => words.entity(word),
+        _ if Deed::parse(act).is_some() && is_intent(word) => words.entity(word),
         "resume" => words.say(&Text::new(format!("word-pause-{word}"))),
         _ => return shown(line),
     };
@@ -152,7 +152,7 @@ fn names_of(line: &str) -> Option<Vec<RowName>> {
     let (store, entity, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let before_change = rest.rsplit_once(": ").map(|(key, _)| key);
     let keys = [Some(rest), before_change].into_iter().flatten();
-    INTENTS.contains(&entity).then(|| keys.map(|key| [store, entity, key].map(str::to_owned)).collect())
+    is_intent(entity).then(|| keys.map(|key| [store, entity, key].map(str::to_owned)).collect())
 }
 
 /// Returns the states that the first rows of an act have by now, in the order of the record.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    next_step::{UNKNOWN_STORE, quoted},
+    next_step::{UNKNOWN_STORE, option_of},
     text,
 };
 use espelho_store::TroubledRow;
@@ -13,9 +13,9 @@ use espelho_store::TroubledRow;
 use super::{
     command::command_words,
     listing::thing_address,
-    mending::{INTENTS, Line, Trouble, mends},
+    mending::{Line, Trouble, can_retry, cause_address, mends, query_of},
     sentence::{Piece, pieces},
-    words::{Words, encoded, store_address},
+    words::{Words, store_address},
 };
 use crate::{alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 
@@ -110,7 +110,7 @@ fn group(group: &[&ShownAlarm], snapshot: &StatusSnapshot, named: &[TroubledRow]
         [one] => one.store.as_deref(),
         _ => None,
     };
-    let can_retry = group.iter().any(|alarm| alarm.is_failing() && wrote_it(snapshot, alarm));
+    let can_retry = can_retry(group, snapshot, named);
     let row = match group {
         [one] => one.row.as_deref().and_then(|row| row.split_once(' ')),
         _ => None,
@@ -158,7 +158,7 @@ fn next_step(group: &[&ShownAlarm], mends: &mut Vec<Line>, words: Words) -> Vec<
     let mut next = shown(&first.next);
     if let (Some(store), true) = (&first.store, group.len() > 1) {
         // The step is that of the first store, and the card is about all of them.
-        let of_first = format!(" --store {}", shown(&quoted(store)));
+        let of_first = shown(&option_of(Some(store)));
         for command in &commands {
             next = next.replace(&format!("{command}{of_first}"), command);
         }
@@ -225,23 +225,12 @@ fn thing_name(row: &TroubledRow, is_only: bool, words: Words) -> String {
     }
 }
 
-/// Tells whether rows that the ERP wrote have this cause.
-fn wrote_it(snapshot: &StatusSnapshot, alarm: &ShownAlarm) -> bool {
-    let stores =
-        snapshot.stores.iter().filter(|store| alarm.store.as_ref().is_none_or(|key| *key == store.store));
-    stores
-        .flat_map(|store| &store.failures)
-        .any(|failures| failures.code == alarm.cause && INTENTS.contains(&failures.entity.as_str()))
-}
-
 /// Returns the page that shows the rows of a group.
 fn address(alarm: &ShownAlarm, store: Option<&str>) -> Option<String> {
-    let of_store = store.map(|store| format!("&store={}", encoded(store))).unwrap_or_default();
+    let of_store = query_of(store);
     match alarm.code.as_str() {
-        "failed" | "held" | "doubtful" | "waiting" => {
-            Some(format!("/erros?causa={}{of_store}", encoded(&alarm.cause)))
-        }
-        UNKNOWN_STORE => Some(format!("/erros?causa={UNKNOWN_STORE}")),
+        "failed" | "held" | "doubtful" | "waiting" => Some(cause_address(&alarm.cause, store)),
+        UNKNOWN_STORE => Some(cause_address(UNKNOWN_STORE, None)),
         "deadline" if alarm.cause == "ship_by" => Some(format!("/pedidos?list=dispatch{of_store}")),
         "deadline" | "fiscal_gate" => Some(format!("/pedidos?list=invoice{of_store}")),
         _ => None,
@@ -458,24 +447,27 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_a_card_for_each_resource_with_the_steps_for_its_stores() {
-        let differs = |resource: &str, store: &str| {
-            let mut alarm = alarm("mirror_differs", resource, Some(store), 2);
+    fn differences_are_a_card_for_what_is_to_be_read_again_with_the_steps_for_its_stores() {
+        let differs = |targets: &str, store: &str| {
+            let mut alarm = alarm("mirror_differs", targets, Some(store), 2);
             alarm.next = format!(
-                "veja: espelho audit --store {store}; leia: espelho --resync --deep --only {resource} --store {store}"
+                "veja: espelho audit --store {store}; leia: espelho --resync --deep --only {targets} --store {store}"
             );
             alarm
         };
-        let alarms = [("orders", "loja-1"), ("products", "loja-1"), ("orders", "loja-2")];
-        let groups = shown_groups(alarms.map(|(resource, store)| differs(resource, store)).to_vec());
-        for (resource, steps) in [
-            ("orders", "veja: espelho audit; leia: espelho --resync --deep --only orders"),
+        let alarms = [("orders,shipments", "loja-1"), ("products", "loja-1"), ("orders,shipments", "loja-2")];
+        let groups = shown_groups(alarms.map(|(targets, store)| differs(targets, store)).to_vec());
+        for (targets, steps) in [
+            (
+                "orders,shipments",
+                "veja: espelho audit; leia: espelho --resync --deep --only orders,shipments",
+            ),
             (
                 "products",
                 "veja: espelho audit --store loja-1; leia: espelho --resync --deep --only products --store loja-1",
             ),
         ] {
-            let group = groups.iter().find(|group| group.cause == resource).unwrap();
+            let group = groups.iter().find(|group| group.cause == targets).unwrap();
             assert_eq!(said(&group.next), format!("próximo passo: {steps}"));
             assert!(group.mends.is_empty(), "the step says both");
         }

@@ -34,7 +34,10 @@ alarm-configuration-refused = The new configuration was refused, and the service
         [one] {" "}(and 1 more mistake)
        *[other] {" "}(and { $more } more mistakes)
     }
-    .next = correct the file and check it: espelho check; then: sudo systemctl reload espelho
+    .next = { $cause ->
+        [lock_table] { $step } Whether it is enough: espelho doctor
+       *[file] correct the file and check it: espelho check; then: sudo systemctl reload espelho
+    }
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->
         [refused] it is not this network: the machine at { $address } refuses the connection, so its server is down, or base_url has another port. espelho retries by itself; if it lasts, tell the marketplace's support
@@ -53,7 +56,7 @@ alarm-unreadable-values = { $count ->
        *[other] { $count } values of the marketplace cannot be read
     } in store { $store }: { $fields }. The column of each is empty (NULL); raw has the text that was received.
     .next = tell whoever maintains the mirror, with the names of the fields; nothing is lost: until then read the value in raw
-alarm-mirror-differs = The mirror of store { $store } differs from the marketplace ({ $resource }): the audit of { $at } found { $count } differing of { $compared } compared, and the mirror has not corrected them since.
+alarm-mirror-differs = The mirror of store { $store } differs from the marketplace ({ $resource }): { $count } of the { $compared } that the audit of { $at } compared, and the mirror has not corrected them since.
     .next = see which rows: espelho audit --store { $store }; read them again: espelho --resync --deep --only { $only } --store { $store }
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
     .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login

@@ -34,7 +34,10 @@ alarm-configuration-refused = A configuração nova foi recusada, e o serviço c
         [1] {" "}(e mais 1 erro)
        *[other] {" "}(e mais { $more } erros)
     }
-    .next = corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
+    .next = { $cause ->
+        [lock_table] { $step } Para ver se basta: espelho doctor
+       *[file] corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
+    }
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->
         [refused] não é a internet daqui: a máquina em { $address } recusa a conexão, ou seja, o servidor está fora do ar, ou a porta em base_url é outra. O espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
@@ -53,7 +56,7 @@ alarm-unreadable-values = { $count ->
        *[other] { $count } valores do marketplace não puderam ser lidos
     } na loja { $store }: { $fields }. A coluna de cada um está vazia (NULL); o texto recebido está em raw.
     .next = avise quem mantém o espelho, com os nomes dos campos; nada se perdeu: até lá, leia o valor em raw
-alarm-mirror-differs = O espelho da loja { $store } difere do marketplace ({ $resource }): a auditoria de { $at } achou { $count } de { $compared } com diferença, e o espelho ainda não corrigiu.
+alarm-mirror-differs = O espelho da loja { $store } difere do marketplace ({ $resource }): { $count } de { $compared } na auditoria de { $at }, e o espelho ainda não corrigiu.
     .next = veja quais linhas: espelho audit --store { $store }; leia-as de novo: espelho --resync --deep --only { $only } --store { $store }
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
     .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login

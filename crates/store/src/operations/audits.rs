@@ -1,23 +1,26 @@
 //! The last comparison of each resource with the marketplace, and the rows that differed.
 
 use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
 
 use crate::{
     Error,
-    driver::{Insert, Value},
+    driver::{Insert, Row, Value},
     mirror::rows::last_of_each,
-    operations::SweepWriter,
+    operations::{
+        Runs, SweepWriter,
+        overview::{Both, both},
+    },
 };
 
-/// The differences of a row of `audits` that are open: those that nothing has closed since. The mirror closes one by
-/// writing its row, or marking it as gone; by reading it, too, because a reading writes what differs. Only columns that
-/// somebody edited show in no reading. What the audit did not name stays open.
-macro_rules! open_differences {
+/// Tells that a difference `d` is closed. The mirror closes one by writing its row, or marking it as gone; by reading it,
+/// too, because a reading writes what differs. Only columns that somebody edited show in no reading. Nothing reads the parts
+/// of an order that is gone.
+macro_rules! is_closed {
     () => {
-        "CASE WHEN audits.differing = 0 THEN 0 ELSE audits.differing - (SELECT count(*) FROM audit_differences AS d \
-         WHERE d.store = audits.store AND d.resource = audits.resource AND d.at = audits.at AND ( \
-         (d.resource = 'orders' AND d.part = 'order' AND EXISTS (SELECT 1 FROM orders AS r \
-         WHERE r.store = d.store AND r.order_number = d.key AND (r.mirrored_at > d.at OR r.gone_at > d.at))) \
+        "((d.resource = 'orders' AND EXISTS (SELECT 1 FROM orders AS r \
+         WHERE r.store = d.store AND r.order_number = d.key \
+         AND (r.gone_at > d.at OR (d.part = 'order' AND r.mirrored_at > d.at)))) \
          OR (d.resource = 'orders' AND NOT d.is_edited AND EXISTS (SELECT 1 FROM order_parts AS r \
          WHERE r.store = d.store AND r.part = d.part AND r.order_number = d.key AND r.read_at > d.at)) \
          OR (d.resource = 'products' AND EXISTS (SELECT 1 FROM products AS r \
@@ -32,12 +35,48 @@ macro_rules! open_differences {
          OR (d.resource = 'media_images' AND EXISTS (SELECT 1 FROM media_images AS r \
          WHERE r.store = d.store AND r.id = d.key AND (r.mirrored_at > d.at OR r.gone_at > d.at))) \
          OR (d.resource = 'profile' AND EXISTS (SELECT 1 FROM store_profiles AS r \
-         WHERE r.store = d.store AND r.id = d.key AND (r.mirrored_at > d.at OR r.gone_at > d.at))))) END"
+         WHERE r.store = d.store AND r.id = d.key AND (r.mirrored_at > d.at OR r.gone_at > d.at))))"
     };
 }
 
-pub(crate) use open_differences;
+/// The number of differences of a row of `audits` that are open: those that nothing has closed since. What the audit did
+/// not name stays open.
+macro_rules! open_differences {
+    () => {
+        concat!(
+            "CASE WHEN audits.differing = 0 THEN 0 ELSE audits.differing - (SELECT count(*) FROM audit_differences AS d \
+             WHERE d.store = audits.store AND d.resource = audits.resource AND d.at = audits.at AND ",
+            is_closed!(),
+            ") END"
+        )
+    };
+}
 
+/// The last audits, with the number of their differences that are open.
+pub(crate) const AUDITS: Both = both!(
+    concat!("SELECT store, resource, at, compared, ", open_differences!(), " AS differing FROM audits"),
+    "ORDER BY store, resource"
+);
+/// The parts of orders in which named differences are open: each has a route of its own.
+pub(crate) const PARTS: Both = [
+    concat!(
+        "SELECT d.store, d.part FROM audit_differences AS d WHERE d.resource = 'orders' AND NOT ",
+        is_closed!(),
+        " GROUP BY d.store, d.part ORDER BY d.store, d.part"
+    ),
+    concat!(
+        "SELECT d.store, d.part FROM audit_differences AS d WHERE d.store = $1 AND d.resource = 'orders' AND NOT ",
+        is_closed!(),
+        " GROUP BY d.store, d.part ORDER BY d.store, d.part"
+    ),
+];
+/// The named differences that are open: only the last audit of a resource has names.
+pub(crate) const OPEN: &str = concat!(
+    "SELECT d.resource, d.key, d.part, d.is_edited FROM audit_differences AS d \
+     WHERE d.store = $1 AND d.resource = $2 AND NOT ",
+    is_closed!(),
+    " ORDER BY d.key, d.part"
+);
 /// An audit whose differences are all closed is one without differences, so that a smaller one may follow it.
 pub(crate) const SETTLE: &str = concat!(
     "UPDATE audits SET differing = 0 WHERE store = $1 AND differing > 0 AND ",
@@ -97,6 +136,26 @@ pub struct AuditDifference {
     pub part: String,
     /// True if only columns differ, so that no fingerprint shows it.
     pub is_edited: bool,
+}
+
+impl Runs<'_> {
+    /// The differences of a store's resource that its last audit named and nothing has closed since.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_differences(
+        self,
+        store: &StoreKey,
+        resource: &str,
+    ) -> Result<Vec<AuditDifference>, Error> {
+        let values = vec![store.as_str().into(), resource.into()];
+        let rows = self.database.fetch("read open differences", OPEN, values).await?;
+        let difference = |row: &Row| -> Result<AuditDifference, Error> {
+            let (resource, key, part) = (row.text(0)?, row.text(1)?, row.text(2)?);
+            Ok(AuditDifference { resource, key, part, is_edited: row.truth(3)? })
+        };
+        rows.iter().map(difference).collect()
+    }
 }
 
 impl SweepWriter<'_, '_> {

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
 use crate::{
-    AuditRecord, Error,
+    AuditRecord, Error, Subresource,
     driver::{Insert, Row, Value},
     mirror::rows::last_of_each,
     operations::{
         Runs, SweepWriter,
-        audits::open_differences,
+        audits::{AUDITS, PARTS},
         overview::{Both, both, summary},
     },
 };
@@ -22,10 +22,6 @@ pub(crate) const ALL: Both =
     both!("SELECT store, kind, started_at, succeeded_at, problem FROM sweeps", "ORDER BY store, kind");
 pub(crate) const COUNTS: Both =
     both!("SELECT store, kind, remote, local, at, behind_since FROM remote_counts", "ORDER BY store, kind");
-pub(crate) const AUDITS: Both = both!(
-    concat!("SELECT store, resource, at, compared, ", open_differences!(), " AS differing FROM audits"),
-    "ORDER BY store, resource"
-);
 pub(crate) const WATCHES: Both = both!(
     "SELECT store, heard_at, missed, missed_since, tested_at, test_heard_at, problem, \
      (SELECT max(at) FROM logins WHERE logins.store = webhook_watch.store AND reason = '401') FROM webhook_watch",
@@ -154,6 +150,8 @@ pub struct SweepOverview {
     pub counts: Vec<RemoteCount>,
     /// The last audits, with the differences that are still open.
     pub audits: Vec<AuditRecord>,
+    /// The parts of orders that these differences are in, as far as the audit named them.
+    pub differing_parts: Vec<Subresource>,
     /// Whether webhooks arrive.
     pub watch: Option<WebhookWatch>,
 }
@@ -213,6 +211,11 @@ impl Runs<'_> {
         }
         for row in summary(self.database, AUDITS, of).await? {
             all.entry(row.text(0)?).or_default().audits.push(audit(&row)?);
+        }
+        for row in summary(self.database, PARTS, of).await? {
+            // An audit of a later version may know more parts.
+            let part = row.text(1)?.parse::<Subresource>().ok();
+            all.entry(row.text(0)?).or_default().differing_parts.extend(part);
         }
         for row in summary(self.database, WATCHES, of).await? {
             all.entry(row.text(0)?).or_default().watch = Some(watch(&row)?);

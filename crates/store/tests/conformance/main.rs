@@ -220,7 +220,8 @@ conformance! {
         an_order_is_new_until_the_erp_has_taken_it,
         a_refunded_order_with_its_goods_still_here_is_neither_new_nor_due,
         orders_at_the_fiscal_gate_are_counted_once_a_store_is_a_week_old,
-        what_waits_is_shown_with_what_it_waits_for,
+        what_waits_is_shown_with_what_it_waits_for;
+    status_page:
         the_figures_of_a_day_count_what_the_views_show,
         the_first_rows_in_trouble_of_a_cause_are_named_the_oldest_first,
         orders_with_the_same_need_are_listed_by_it,

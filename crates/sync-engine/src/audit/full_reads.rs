@@ -2,7 +2,7 @@
 //!
 //! What no sweep has mirrored yet is late, not different.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use espelho_api_client::{
     Client, Error as ApiError,
@@ -14,10 +14,10 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{CampaignId, MediaId, text, text::Text};
-use espelho_store::{Compared, LeaseTx, Unlike};
+use espelho_store::{AuditDifference, Compared, LeaseTx, Unlike};
 use futures_util::FutureExt as _;
 
-use super::{Difference, ResourceAudit, Subject};
+use super::{Difference, ResourceAudit, Subject, name_of};
 use crate::{
     Error, Problem, StoreContext,
     live::full_listing::{FullListing, read_all_pages},
@@ -25,11 +25,13 @@ use crate::{
     pull::is_final,
 };
 
-/// Compares, and once more if something differs: on a busy store it may have changed between the two reads.
+/// Compares, and once more if something differs: on a busy store it may have changed between the two reads. `open` are
+/// the earlier differences.
 pub(super) async fn compare(
     context: &StoreContext,
     client: Client,
     subject: Subject,
+    open: &[AuditDifference],
     sample: usize,
 ) -> ResourceAudit {
     let sweep = match subject {
@@ -46,7 +48,7 @@ pub(super) async fn compare(
         Ok(false) => return ResourceAudit::noted(subject, text!("run-audit-not-mirrored")),
         Ok(true) => (),
     }
-    let comparison = Comparison { context, client, sample };
+    let comparison = Comparison { context, client, open, sample };
     let mut report = comparison.run(subject).await;
     if report.differing > 0 && report.problem.is_none() {
         report = comparison.run(subject).await;
@@ -62,11 +64,12 @@ async fn is_mirrored(context: &StoreContext, sweep: Sweep) -> Result<bool, Error
 struct Comparison<'c> {
     context: &'c StoreContext,
     client: Client,
+    open: &'c [AuditDifference],
     sample: usize,
 }
 
-/// The comparison, or why there is nothing to compare.
-type Outcome = Result<Result<Compared, Text>, Error>;
+/// The comparison with the names of what it could not compare, or why there is nothing to compare.
+type Outcome = Result<Result<(Compared, BTreeSet<String>), Text>, Error>;
 
 impl Comparison<'_> {
     async fn run(&self, subject: Subject) -> ResourceAudit {
@@ -79,7 +82,7 @@ impl Comparison<'_> {
             }
         };
         match compared {
-            Ok(Ok(compared)) => report(subject, compared),
+            Ok(Ok((compared, unread))) => ResourceAudit { unread, ..report(subject, compared) },
             Ok(Err(note)) => ResourceAudit::noted(subject, note),
             Err(problem) => ResourceAudit { problem: Some(problem.into()), ..ResourceAudit::begun(subject) },
         }
@@ -99,13 +102,14 @@ impl Comparison<'_> {
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
-        let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
+        let running: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
         // The calendar omits ended campaigns: that is no difference as long as they can be read by themselves.
         let compared = self.begin().await?.mirror().compare_campaigns(campaigns.clone()).await?;
         let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
-        let mut passed_over = HashSet::new();
+        let mut passed_over = BTreeSet::new();
         for (n, id) in ended.map(|(id, _)| id).enumerate() {
-            let Some(number) = CampaignId::parse(id).filter(|_| n < self.sample) else {
+            let is_due = n < self.sample || self.open.iter().any(|of| of.key == *id);
+            let Some(number) = CampaignId::parse(id).filter(|_| is_due) else {
                 passed_over.insert(id.clone());
                 continue;
             };
@@ -118,17 +122,23 @@ impl Comparison<'_> {
         }
         let mut compared = self.begin().await?.mirror().compare_campaigns(campaigns).await?;
         compared.unlike.retain(|id, _| !passed_over.contains(id));
-        for id in open {
-            let listings = self.listings(id).await?;
+        let mut unread = passed_over;
+        for id in running {
+            let Some(listings) = self.listings(id).await? else {
+                let campaign = id.to_string();
+                let of_it = self.open.iter().filter(|of| of.key == campaign && !of.part.is_empty());
+                unread.extend(of_it.map(name_of));
+                continue;
+            };
             compared.said += listings.said;
             compared.mirrored += listings.mirrored;
             compared.unlike.extend(listings.unlike);
         }
-        Ok(Ok(compared))
+        Ok(Ok((compared, unread)))
     }
 
-    /// Compares the enrolled and eligible listings of a campaign; returns nothing if they cannot be read to their end.
-    async fn listings(&self, id: CampaignId) -> Result<Compared, Error> {
+    /// Compares the enrolled and eligible listings of a campaign; `None` if they cannot be read to their end.
+    async fn listings(&self, id: CampaignId) -> Result<Option<Compared>, Error> {
         let (client, stop) = (&self.client, &self.context.stop);
         let eligible = read_all_pages(stop, |paging| {
             async move {
@@ -142,10 +152,10 @@ impl Comparison<'_> {
             (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
                 let mut tx = self.begin().await?;
                 let compared = tx.mirror().compare_campaign_listings(id, eligible.rows, enrolled.rows).await;
-                compared.map_err(Error::from)
+                compared.map(Some).map_err(Error::from)
             }
             (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(error.into()),
-            _ => Ok(Compared::default()),
+            _ => Ok(None),
         }
     }
 
@@ -171,7 +181,7 @@ impl Comparison<'_> {
                 compared.unlike.remove(&id);
             }
         }
-        Ok(Ok(compared))
+        Ok(Ok((compared, BTreeSet::new())))
     }
 
     async fn profile(&self) -> Outcome {
@@ -185,7 +195,7 @@ impl Comparison<'_> {
             Err(error) => return Err(error.into()),
         };
         let compared = self.begin().await?.mirror().compare_profile(session, page.as_ref()).await;
-        Ok(Ok(compared?))
+        Ok(Ok((compared?, BTreeSet::new())))
     }
 }
 

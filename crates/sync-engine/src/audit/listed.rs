@@ -1,10 +1,10 @@
 //! Compares resources with a paged listing: every row by its listing, some by their details.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use espelho_api_client::{Error as ApiError, ListPage};
 use espelho_model::{ContentHash, text};
-use espelho_store::{Known, Op};
+use espelho_store::{AuditDifference, Known, Op, Subresource};
 
 use super::{Difference, ResourceAudit, choose};
 use crate::{
@@ -57,9 +57,12 @@ pub(crate) async fn spot<P: Pull>(
     Ok((comparison.report.sampled, comparison.differences.into_iter().collect()))
 }
 
+/// Compares all rows by their listing, and by their details a sample of them and those that are in `open`, the earlier
+/// differences.
 pub(super) async fn compare<P: Pull>(
     context: &StoreContext,
     pull: P,
+    open: &[AuditDifference],
     sample: usize,
     seed: u64,
 ) -> ResourceAudit {
@@ -69,13 +72,14 @@ pub(super) async fn compare<P: Pull>(
         report: ResourceAudit::begun(P::RESOURCE.into()),
         differences: BTreeMap::new(),
     };
-    if let Err(problem) = comparison.run(sample, seed).await {
+    if let Err(problem) = comparison.run(open, sample, seed).await {
         comparison.report.problem = Some(problem.into());
     }
     let mut report = comparison.report;
     report.differing = comparison.differences.len() as u64;
-    let is_unread = |is: &&Difference| **is == Difference::Unreadable;
-    report.unreadable = comparison.differences.values().filter(is_unread).count() as u64;
+    let unread = comparison.differences.iter().filter(|(_, is)| **is == Difference::Unreadable);
+    report.unread = unread.map(|(key, _)| key.clone()).collect();
+    report.unreadable = report.unread.len() as u64;
     report.differences = comparison.differences.into_iter().take(ResourceAudit::SHOWN).collect();
     report
 }
@@ -88,7 +92,7 @@ struct Comparison<'c, P> {
 }
 
 impl<P: Pull> Comparison<'_, P> {
-    async fn run(&mut self, sample: usize, seed: u64) -> Result<(), Error> {
+    async fn run(&mut self, open: &[AuditDifference], sample: usize, seed: u64) -> Result<(), Error> {
         let listed = self.listing().await?;
         let known = self.known(listed.keys().cloned().collect()).await?;
         for (key, listing) in &listed {
@@ -101,8 +105,7 @@ impl<P: Pull> Comparison<'_, P> {
         }
         self.find_surplus(&listed).await?;
         let alike: Vec<&String> = listed.keys().filter(|key| !self.differences.contains_key(*key)).collect();
-        let chosen: Vec<String> = choose(alike.len(), sample, seed).map(|at| alike[at].clone()).collect();
-        for key in chosen {
+        for key in to_read(&alike, open, sample, seed) {
             self.stop_if_asked()?;
             self.compare_detail(key, &known).await?;
         }
@@ -248,6 +251,43 @@ impl<P: Pull> Comparison<'_, P> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
             true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-audit-stopped")).into()),
+        }
+    }
+}
+
+/// Returns the rows to read in detail, of those whose listing is as mirrored: a sample, and those that are in `open`. A row
+/// that neither side lists has no detail to compare.
+fn to_read(alike: &[&String], open: &[AuditDifference], sample: usize, seed: u64) -> BTreeSet<String> {
+    let is_row = |of: &&AuditDifference| of.part.is_empty() || of.part == Subresource::Order.as_str();
+    let open: BTreeSet<&str> = open.iter().filter(is_row).map(|of| of.key.as_str()).collect();
+    let again = alike.iter().filter(|key| open.contains(key.as_str())).map(|key| (*key).clone());
+    choose(alike.len(), sample, seed).map(|at| alike[at].clone()).chain(again).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // withstands: F134
+    #[test]
+    fn an_audit_reads_its_sample_and_the_rows_that_an_earlier_one_found_to_differ() {
+        let keys = ["A", "B", "C", "D"].map(str::to_owned);
+        let alike: Vec<&String> = keys.iter().collect();
+        let open = |key: &str, part: &str| AuditDifference {
+            resource: "orders".to_owned(),
+            key: key.to_owned(),
+            part: part.to_owned(),
+            is_edited: false,
+        };
+        for (sample, open, expected, why) in [
+            (2, vec![], &["A", "C"][..], "a sample"),
+            (2, vec![open("D", "order"), open("A", "order")], &["A", "C", "D"], "each once"),
+            (0, vec![open("B", "")], &["B"], "a resource without parts"),
+            (0, vec![open("B", "shipments")], &[], "its shipments are compared apart"),
+            (0, vec![open("Z", "order")], &[], "no side lists it, or its listing tells already"),
+        ] {
+            let read: Vec<String> = to_read(&alike, &open, sample, 0).into_iter().collect();
+            assert_eq!(read, expected, "{why}");
         }
     }
 }

@@ -56,6 +56,9 @@ pub struct ResourceAudit {
     /// How many of them only count because their details could not be read: nothing is known of them.
     #[serde(skip)]
     pub unreadable: u64,
+    /// The rows that could not be compared, by their names in `differences`. It names those of earlier differences.
+    #[serde(skip)]
+    pub unread: BTreeSet<String>,
     /// The first [`ResourceAudit::SHOWN`] of them.
     pub differences: Vec<(String, Difference)>,
     /// Why it ended early, if it did.
@@ -127,6 +130,7 @@ impl ResourceAudit {
             sampled: 0,
             differing: 0,
             unreadable: 0,
+            unread: BTreeSet::new(),
             differences: Vec::new(),
             problem: None,
             note: None,
@@ -189,6 +193,20 @@ fn row_and_part(subject: Subject, name: &str) -> (&str, &str) {
     }
 }
 
+/// Returns the name of a recorded difference in `differences`.
+fn name_of(of: &AuditDifference) -> String {
+    let is_order = of.resource == Subject::Orders.as_str() && of.part == Subresource::Order.as_str();
+    match of.part.is_empty() || is_order {
+        true => of.key.clone(),
+        false => format!("{}/{}", of.key, of.part),
+    }
+}
+
+/// Returns the earlier differences that an audit did not compare: they stay until something compares or mends them.
+fn remaining(open: Vec<AuditDifference>, unread: &BTreeSet<String>) -> Vec<AuditDifference> {
+    open.into_iter().filter(|of| unread.contains(&name_of(of))).collect()
+}
+
 /// Records the results of audits, or of samples, for the status and the alarms; changes no mirrored row.
 pub(crate) async fn note_audits(
     context: &StoreContext,
@@ -205,7 +223,8 @@ pub(crate) async fn note_audits(
 }
 
 /// Compares every listed row by key and listing; `sample` details of each resource by content; the sub-resources of a
-/// fifth as many orders; and what is read in full, by content. `seed` chooses the sample.
+/// fifth as many orders; and what is read in full, by content. `seed` chooses the sample. What an earlier audit named and
+/// nothing has mended is compared in any case.
 pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) -> Audit {
     let before = context.client.stats();
     let (mut resources, mut records, mut differences) = (Vec::new(), Vec::new(), Vec::new());
@@ -215,14 +234,26 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
         }
         // What the mirror writes from here on may correct what is found.
         let at = context.clock.now();
-        let found = of_subject(context, subject, options.sample, seed).await;
+        let open = context.store.runs().open_differences(&context.key, subject.as_str()).await;
+        let (open, found) = match open {
+            Ok(open) => {
+                let found = of_subject(context, subject, &open, options.sample, seed).await;
+                (open, found)
+            }
+            Err(error) => {
+                let problem = Some(Problem::from_store(&error));
+                (Vec::new(), ResourceAudit { problem, ..ResourceAudit::begun(subject) })
+            }
+        };
         if found.problem.is_none() && found.note.is_none() {
+            let remaining = remaining(open, &found.unread);
             records.push(AuditRecord {
                 resource: subject.as_str().to_owned(),
                 at,
                 compared: found.listed,
-                differing: found.differing.saturating_sub(found.unreadable),
+                differing: found.differing.saturating_sub(found.unreadable) + remaining.len() as u64,
             });
+            differences.extend(remaining);
             differences.extend(on_record(subject, &found.differences));
         }
         resources.push(found);
@@ -235,16 +266,23 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
     Audit { store: context.key.clone(), resources, requests, problem }
 }
 
-async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, seed: u64) -> ResourceAudit {
+/// Compares one subject; `open` are its earlier differences.
+async fn of_subject(
+    context: &StoreContext,
+    subject: Subject,
+    open: &[AuditDifference],
+    sample: usize,
+    seed: u64,
+) -> ResourceAudit {
     // Live work has priority over an audit, as over a sweep.
     let client = context.client.in_lane(Lane::Poll);
     let parameter = context.page_parameter.clone();
     match subject {
         Subject::Orders => {
             let orders = OrdersPull::new(client, None, parameter);
-            let mut report = listed::compare(context, orders, sample, seed).await;
+            let mut report = listed::compare(context, orders, open, sample, seed).await;
             if report.problem.is_none() {
-                report.problem = subresources::compare(context, &mut report, sample / 5, seed)
+                report.problem = subresources::compare(context, &mut report, open, sample / 5, seed)
                     .await
                     .err()
                     .map(Problem::from);
@@ -253,14 +291,15 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
         }
         Subject::Products => match context.store.mirror().location_names(&context.key).await {
             Ok(known) => {
-                listed::compare(context, ProductsPull::new(client, known, parameter), sample, seed).await
+                listed::compare(context, ProductsPull::new(client, known, parameter), open, sample, seed)
+                    .await
             }
             Err(error) => {
                 ResourceAudit { problem: Some(Problem::from_store(&error)), ..ResourceAudit::begun(subject) }
             }
         },
         Subject::Campaigns | Subject::Media | Subject::Profile => {
-            full_reads::compare(context, client, subject, sample).await
+            full_reads::compare(context, client, subject, open, sample).await
         }
         Subject::PriceLists => ResourceAudit::noted(subject, text!("run-audit-no-route")),
     }
@@ -299,6 +338,26 @@ mod tests {
             }
             let unread = [(name.to_owned(), Difference::Unreadable)];
             assert_eq!(on_record(subject, &unread).count(), 0, "{name} may be right");
+        }
+    }
+
+    // withstands: F134
+    #[test]
+    fn an_earlier_difference_stays_only_if_the_audit_could_not_compare_it() {
+        for (subject, name, unread, stays, why) in [
+            (Subject::Orders, "N-1", &[][..], false, "it was compared: it agrees, or it is found again"),
+            (Subject::Orders, "N-1", &["N-1"], true, "its detail could not be read"),
+            (Subject::Orders, "N-1", &["N-1/events", "N-2"], false, "others could not"),
+            (Subject::Orders, "N-1/events", &["N-1/events"], true, "a part of an order"),
+            (Subject::Orders, "N-1/events", &["N-1"], false, "its order could not"),
+            (Subject::Products, "P/1", &["P/1"], true, "a product"),
+            (Subject::Campaigns, "7/I/1", &["7/I/1"], true, "a listing"),
+            (Subject::Campaigns, "7/I/1", &["7"], false, "its campaign could not"),
+        ] {
+            let open: Vec<_> = on_record(subject, &[(name.to_owned(), Difference::Detail)]).collect();
+            let unread: BTreeSet<String> = unread.iter().map(|name| (*name).to_owned()).collect();
+            let expected = if stays { open.clone() } else { Vec::new() };
+            assert_eq!(remaining(open, &unread), expected, "{name} {unread:?}: {why}");
         }
     }
 

@@ -1,27 +1,40 @@
 //! Compares the sub-resources of orders.
 
+use std::collections::BTreeSet;
+
 use espelho_api_client::limit::Lane;
 use espelho_model::{OrderNumber, sync::Resource};
-use espelho_store::Subresource;
+use espelho_store::{AuditDifference, Subresource};
 
 use super::{Difference, ResourceAudit, choose};
 use crate::{Error, StoreContext, live::subresources::FetchedSubresource};
 
 /// Compares the sub-resources of some orders that were read before, each by its fingerprint. A difference is reported
-/// under `ORDER/SUBRESOURCE`. A sub-resource that was never read is late, not different.
+/// under `ORDER/SUBRESOURCE`. A sub-resource that was never read is late, not different. Those that are in `open`, the
+/// earlier differences, are compared in any case.
 pub(super) async fn compare(
     context: &StoreContext,
     report: &mut ResourceAudit,
+    open: &[AuditDifference],
     sample: usize,
     seed: u64,
 ) -> Result<(), Error> {
     let orders = context.store.mirror().live_keys(&context.key, Resource::Orders, "").await;
     let orders = orders?;
-    for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
-        let number = OrderNumber::new(orders[at].as_str());
+    let sampled: BTreeSet<&str> = choose(orders.len(), sample, seed).map(|at| orders[at].as_str()).collect();
+    let of_parts = open.iter().filter(|of| of.part != Subresource::Order.as_str());
+    let mut again: BTreeSet<(&str, &str)> = of_parts.map(|of| (of.key.as_str(), of.part.as_str())).collect();
+    let numbers: BTreeSet<&str> =
+        sampled.iter().copied().chain(again.iter().map(|(order, _)| *order)).collect();
+    for order in numbers {
+        let number = OrderNumber::new(order);
         let known = context.store.staleness().order_subresources(&context.key, &number).await;
         for known in known? {
             if known.subresource == Subresource::Order || context.stop.is_cancelled() {
+                continue;
+            }
+            let is_open = again.remove(&(order, known.subresource.as_str()));
+            if !is_open && !sampled.contains(order) {
                 continue;
             }
             report.sampled += 1;
@@ -33,6 +46,7 @@ pub(super) async fn compare(
             }
         }
     }
+    report.unread.extend(again.into_iter().map(|(order, part)| format!("{order}/{part}")));
     Ok(())
 }
 

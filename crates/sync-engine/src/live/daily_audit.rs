@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::limit::Lane;
 use espelho_model::{ContentHash, StoreKey, sync::Resource};
-use espelho_store::AuditRecord;
+use espelho_store::{AuditDifference, AuditRecord};
 use futures_util::future::BoxFuture;
 
 use super::observer::Observer;
 use crate::plan::pauses::Activity;
 use crate::{
     Error, StoreContext,
-    audit::{note_audits, on_record, spot},
+    audit::{Difference, note_audits, on_record, spot},
     pull::{OrdersPull, ProductsPull},
 };
 
@@ -76,13 +77,10 @@ impl<'c> DailyAudit<'c> {
         for (resource, at, ended) in
             [(Resource::Orders, orders_at, orders), (Resource::Products, products_at, products)]
         {
-            match ended {
-                Ok((compared, found)) => {
-                    let named = differences.len();
-                    differences.extend(on_record(resource.into(), &found));
-                    let differing = (differences.len() - named) as u64;
-                    self.observer.audited(compared, differing);
-                    audits.push(AuditRecord { resource: resource.to_string(), at, compared, differing });
+            match self.recorded(resource, at, ended).await {
+                Ok((audit, named)) => {
+                    audits.push(audit);
+                    differences.extend(named);
                 }
                 Err(problem) => {
                     tracing::warn!(store = %context.key, error = problem.problem().error, "the daily audit ended early");
@@ -93,6 +91,34 @@ impl<'c> DailyAudit<'c> {
             tracing::warn!(store = %context.key, error = problem.problem().error, "the result of the audit could not be recorded");
         }
     }
+
+    /// Returns the record of a sample with its differences. It read other rows than the one before: where it replaces that
+    /// one's record, what is still open of it stays.
+    async fn recorded(
+        &self,
+        resource: Resource,
+        at: DateTime<Utc>,
+        ended: Result<(u64, Vec<(String, Difference)>), Error>,
+    ) -> Result<(AuditRecord, Vec<AuditDifference>), Error> {
+        let (compared, found) = ended?;
+        let mut named: Vec<AuditDifference> = on_record(resource.into(), &found).collect();
+        self.observer.audited(compared, named.len() as u64);
+        if !named.is_empty() {
+            let (context, resource) = (self.context, resource.as_str());
+            named = joined(named, context.store.runs().open_differences(&context.key, resource).await?);
+        }
+        let differing = named.len() as u64;
+        Ok((AuditRecord { resource: resource.to_string(), at, compared, differing }, named))
+    }
+}
+
+/// Returns differences of a sample and those of earlier ones, each once.
+fn joined(mut found: Vec<AuditDifference>, open: Vec<AuditDifference>) -> Vec<AuditDifference> {
+    let is_new =
+        |of: &AuditDifference| !found.iter().any(|known| (&known.key, &known.part) == (&of.key, &of.part));
+    let earlier: Vec<_> = open.into_iter().filter(is_new).collect();
+    found.extend(earlier);
+    found
 }
 
 /// Returns when a store's first audit is due: stores that started together do not audit together.
@@ -104,6 +130,21 @@ fn first(store: &StoreKey) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // withstands: F134
+    #[test]
+    fn a_sample_with_differences_keeps_those_of_the_one_before() {
+        let of = |key: &str, part: &str, is_edited| AuditDifference {
+            resource: "orders".to_owned(),
+            key: key.to_owned(),
+            part: part.to_owned(),
+            is_edited,
+        };
+        let (found, parts) = (of("1", "order", false), of("1", "events", true));
+        let open = vec![of("1", "order", true), parts.clone(), of("2", "order", false)];
+        let joined = joined(vec![found.clone()], open);
+        assert_eq!(joined, [found, parts, of("2", "order", false)], "each once, as it was found last");
+    }
 
     #[test]
     fn stores_that_began_together_are_audited_all_over_the_hours_that_follow() {

@@ -34,6 +34,7 @@ pub(crate) mod rate;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod shipments;
+pub(crate) mod status_page;
 pub(crate) mod sweeps;
 pub(crate) mod tokens;
 pub(crate) mod tracking;

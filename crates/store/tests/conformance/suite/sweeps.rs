@@ -123,6 +123,14 @@ async fn note_audit(
     world.clock.advance(Duration::from_secs(1));
 }
 
+/// Returns the parts of orders that open differences are in.
+async fn differing_parts(world: &World) -> Vec<Subresource> {
+    let all = world.store.runs().sweep_overview(None).await.unwrap();
+    let one = world.store.runs().sweep_overview(Some(&minha_loja())).await.unwrap();
+    assert_eq!(all["minha-loja"], one["minha-loja"]);
+    one["minha-loja"].differing_parts.clone()
+}
+
 /// Returns the differences of the last audit of a resource that are open.
 async fn open_differences(world: &World, resource: &str) -> u64 {
     let all = world.store.runs().sweep_overview(Some(&minha_loja())).await.unwrap();
@@ -138,6 +146,13 @@ pub(crate) async fn a_difference_is_open_until_its_row_is_written_or_read_again(
     let named = [("1", "order", false), ("2", "order", true), ("2", "shipments", false)];
     note_audit(world, &lease, "orders", (40, 4), &named).await;
     assert_eq!(open_differences(world, "orders").await, 4, "one is not named");
+    assert_eq!(differing_parts(world).await, [Subresource::Order, Subresource::Shipments]);
+    let names = async |resource: &str| -> Vec<String> {
+        let open = world.store.runs().open_differences(&minha_loja(), resource).await.unwrap();
+        open.iter().map(|of| format!("{} {} {} {}", of.resource, of.key, of.part, of.is_edited)).collect()
+    };
+    let [first, second, third] = ["orders 1 order false", "orders 2 order true", "orders 2 shipments false"];
+    assert_eq!(names("orders").await, [first, second, third]);
     let read = async |of: &[(&str, Subresource)]| {
         let read = of.iter().map(|(number, of)| (OrderNumber::new(*number), *of, ContentHash::of(b"x")));
         let mut tx = world.store.begin(&lease).await.unwrap();
@@ -146,14 +161,29 @@ pub(crate) async fn a_difference_is_open_until_its_row_is_written_or_read_again(
     };
     read(&[("1", Subresource::Order)]).await;
     assert_eq!(open_differences(world, "orders").await, 3, "a reading writes what differs");
+    assert_eq!(names("orders").await, [second, third]);
     read(&[("2", Subresource::Order), ("2", Subresource::Shipments)]).await;
     assert_eq!(open_differences(world, "orders").await, 2, "no reading shows edited columns");
+    assert_eq!(
+        (names("orders").await, differing_parts(world).await),
+        (vec![second.to_owned()], vec![Subresource::Order])
+    );
     world.write_orders(&lease, Op::Update, vec![order("2", "preparing")]).await;
     assert_eq!(open_differences(world, "orders").await, 1);
     note_audit(world, &lease, "orders", (20, 0), &[]).await;
     assert_eq!(open_differences(world, "orders").await, 1, "a smaller audit does not hide it");
     note_audit(world, &lease, "orders", (39, 0), &[]).await;
     assert_eq!(open_differences(world, "orders").await, 0);
+    note_audit(world, &lease, "orders", (40, 1), &[("1", "events", false)]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mirror().mark_gone(Resource::Orders, vec!["1".into()]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(
+        open_differences(world, "orders").await,
+        0,
+        "nothing reads the parts of an order that is gone"
+    );
+    assert_eq!((names("orders").await, differing_parts(world).await), (vec![], vec![]));
     note_audit(world, &lease, "products", (8, 1), &[("A", "", false)]).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
     tx.staleness().note_products_read(vec![ProductId::new("A")]).await.unwrap();

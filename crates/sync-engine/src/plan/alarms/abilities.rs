@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::next_step::{self, RowAct, command_line};
 
-use super::{Rows, StoreObservation};
+use super::{RowState, Rows, StoreObservation};
 
 /// A write that was refused proves the lack for so long. Nothing is written to see whether the ability is there again,
 /// but by then the row that was refused says so itself.
@@ -21,7 +21,8 @@ pub(super) fn are_refused(rows: &Rows) -> bool {
 pub(super) fn lacking(store: &StoreObservation, at: DateTime<Utc>) -> Vec<&str> {
     let is_fresh = |last: DateTime<Utc>| (at - last).abs() < REFUSED_WRITE_PROVES;
     let writes = store.refused_writes.as_ref();
-    let writes = writes.filter(|writes| is_fresh(writes.last) || refused_intents(store).is_some());
+    let is_refused = |code: &&str| has_refused_intents(store, code);
+    let writes = writes.filter(|writes| is_fresh(writes.last) || CODES.iter().any(is_refused));
     let of_writes = writes.into_iter().flat_map(|writes| &writes.scopes);
     let mut names: Vec<&str> = store.missing_scopes.iter().chain(of_writes).map(String::as_str).collect();
     names.sort_unstable();
@@ -29,18 +30,21 @@ pub(super) fn lacking(store: &StoreObservation, at: DateTime<Utc>) -> Vec<&str> 
     names
 }
 
-/// Returns the command that has the refused rows of the ERP sent again, if there are any.
+/// Returns the commands that have the refused rows of the ERP sent again, one for each code; `None` if there are no such
+/// rows.
 pub(super) fn retry(store: &StoreObservation) -> Option<String> {
-    let command = |rows: &Rows| {
-        command_line(RowAct::Retry, next_step::Rows::OfCause(&rows.code), Some(store.key.as_str()))
-    };
-    refused_intents(store).map(command)
+    let of_code =
+        |code: &&str| command_line(RowAct::Retry, next_step::Rows::OfCause(code), Some(store.key.as_str()));
+    let refused = CODES.iter().filter(|code| has_refused_intents(store, code));
+    let commands: Vec<String> = refused.map(of_code).collect();
+    (!commands.is_empty()).then(|| commands.join("; "))
 }
 
-fn refused_intents(store: &StoreObservation) -> Option<&Rows> {
-    let is_intent = |rows: &&Rows| {
+/// Tells whether rows of the ERP were refused with a code. A row that is done, with a remark, asks for nothing any more.
+fn has_refused_intents(store: &StoreObservation, code: &str) -> bool {
+    store.rows.iter().filter(|rows| rows.count > 0 && rows.code == code).any(|rows| {
         let entity = rows.example.split_once(' ').map_or("", |(entity, _)| entity);
-        matches!(entity, "stock" | "price" | "command")
-    };
-    store.rows.iter().filter(|rows| rows.count > 0 && are_refused(rows)).find(is_intent)
+        next_step::is_intent(entity)
+            && matches!(rows.state, RowState::Failed | RowState::Held | RowState::Doubtful)
+    })
 }

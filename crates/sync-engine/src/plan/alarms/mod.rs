@@ -5,6 +5,7 @@
 //! it.
 
 mod abilities;
+mod differences;
 mod observations;
 mod paused;
 mod rows;

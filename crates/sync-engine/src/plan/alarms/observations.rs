@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
+use espelho_store::Subresource;
 
 use super::Severity;
 use crate::plan::unreported_changes::LostDeliveries;
@@ -361,6 +362,8 @@ pub struct UnreachedCount {
 pub struct DifferencesSeen {
     /// The resource, by its name in reports.
     pub resource: String,
+    /// The parts of orders that they are in, as far as the audit named them.
+    pub parts: Vec<Subresource>,
     /// How many of them.
     pub rows: u64,
     /// How many rows the audit compared.

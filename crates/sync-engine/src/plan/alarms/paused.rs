@@ -56,6 +56,14 @@ pub(super) fn holds(store: &StoreObservation, activity: Activity, at: DateTime<U
     store.pauses.iter().any(|pause| pause.lasts(at) && activity.is_held_by(pause.scope))
 }
 
+impl StoreObservation {
+    /// Tells whether sweeps may read the store's listings: no pause holds them. Of a listing that nobody may read, the
+    /// pause is all that is known.
+    pub fn do_sweeps_read(&self, at: DateTime<Utc>) -> bool {
+        !holds(self, Activity::Pull, at)
+    }
+}
+
 /// The activities of the way up: rows of all tables are counted together.
 pub(super) const INTENTS: [Activity; 3] = [Activity::Stock, Activity::Prices, Activity::Commands];
 

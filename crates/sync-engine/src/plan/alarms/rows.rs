@@ -166,7 +166,7 @@ impl Steps<'_> {
     /// them, or where their own words say it.
     fn giving_up(&self) -> String {
         let entity = self.rows.example.split_once(' ').map_or("", |(entity, _)| entity);
-        let is_intent = matches!(entity, "stock" | "price" | "command");
+        let is_intent = next_step::is_intent(entity);
         let says_it = self.rows.words.next(Locale::default()).is_some_and(|step| step.contains(" ignore "));
         let state = next_step::state_to_give_up(&self.rows.code, entity);
         match (state, self.rows.count) {

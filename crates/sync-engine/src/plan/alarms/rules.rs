@@ -15,7 +15,7 @@ use espelho_model::{
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
     Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues,
-    Verdict, WebhookObservation, abilities, paused, rows,
+    Verdict, WebhookObservation, abilities, differences, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -54,6 +54,8 @@ const COMPLETE: TimeDelta = TimeDelta::hours(25);
 /// A channel of messages that fails for less time is tried again.
 const CHANNEL_LASTS: TimeDelta = TimeDelta::minutes(2);
 
+/// The text of a lock table that is too small for the stores of a configuration.
+const LOCK_TABLE: &str = "run-lock-table";
 /// An alarm about the schema names this many objects.
 const NAMED: usize = 5;
 /// So few orders at the fiscal gate never alarm: a small shop invoices once a day.
@@ -67,7 +69,7 @@ pub fn decide(seen: &Observations) -> Verdict {
         alarms.extend(rows::of_store(store, seen.at));
         alarms.extend(deadlines(store));
         alarms.extend(fiscal_gate(store));
-        alarms.extend(differences(store));
+        alarms.extend(differences::of_store(store));
         if runs {
             alarms.extend(access(store, seen.at));
             alarms.extend(webhook(store, seen.at));
@@ -96,7 +98,7 @@ pub fn decide(seen: &Observations) -> Verdict {
     Verdict { state, alarms, unproved }
 }
 
-fn alarm(
+pub(super) fn alarm(
     code: Code,
     severity: Severity,
     store: Option<&StoreKey>,
@@ -197,11 +199,18 @@ fn clock(seen: &Observations) -> Option<Alarm> {
 }
 
 /// Returns the alarm of a configuration that the last reload refused. It names the first mistake: `espelho check` names
-/// all.
+/// all, but for what only the database tells.
 fn configuration(seen: &Observations) -> Option<Alarm> {
     let refused = seen.refused_configuration.as_ref()?;
     let more = refused.mistakes.saturating_sub(1);
-    let text = text!("alarm-configuration-refused", mistake = refused.first.clone(), more = more);
+    let cause = if refused.first.id() == LOCK_TABLE { "lock_table" } else { "file" };
+    let text = text!(
+        "alarm-configuration-refused",
+        mistake = refused.first.clone(),
+        more = more,
+        cause = cause,
+        step = Arg::Next(Box::new(refused.first.clone()))
+    );
     Some(alarm(Code::ConfigurationRefused, Severity::Warning, None, Some(refused.since), text))
 }
 
@@ -467,23 +476,6 @@ fn fiscal_gate(store: &StoreObservation) -> Option<Alarm> {
     let (waiting, usual) = store.fiscal.filter(|(waiting, usual)| waiting > usual.max(&FEW_AT_GATE))?;
     let text = text!("alarm-fiscal-gate", store = store.key.as_str(), count = waiting, usual = usual);
     Some(Alarm { count: waiting, ..alarm(Code::FiscalGate, Severity::Warning, Some(&store.key), None, text) })
-}
-
-/// Returns the alarms of rows that an audit found to differ, until the mirror has corrected them: one for each resource.
-fn differences(store: &StoreObservation) -> impl Iterator<Item = Alarm> {
-    store.differing.iter().filter(|of| of.rows > 0).map(move |of| {
-        let text = text!(
-            "alarm-mirror-differs",
-            store = store.key.as_str(),
-            count = of.rows,
-            compared = of.compared,
-            resource = words::resource(&of.resource),
-            only = of.resource.as_str(),
-            at = of.at
-        );
-        let alarm = alarm(Code::MirrorDiffers, Severity::Warning, Some(&store.key), Some(of.at), text);
-        Alarm { cause: of.resource.clone(), count: of.rows, ..alarm }
-    })
 }
 
 /// Returns the alarms of channels by which people hear of alarms: one for each.

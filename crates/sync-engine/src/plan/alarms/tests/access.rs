@@ -27,9 +27,9 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
         })
         .1
     };
-    let row = |code: &str, example: &str| {
-        vec![Rows { example: example.into(), ..rows(RowState::Failed, code, 1, 5) }]
-    };
+    let in_state =
+        |state, code: &str, example: &str| vec![Rows { example: example.into(), ..rows(state, code, 1, 5) }];
+    let row = |code: &str, example: &str| in_state(RowState::Failed, code, example);
     for (seconds, rows, expected, why) in [
         (59, vec![], &["scope_missing"][..], "its row may not be written yet"),
         (60, vec![], &[], "the row was deleted"),
@@ -38,6 +38,10 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
         (9_000, row("http_403", "command 7"), &["scope_missing"], "the row says so"),
         (9_000, row("FORBIDDEN", "order N-1"), &["failed"], "a reading"),
         (9_000, row("unknown_sku", "stock CAN-01/3"), &["failed"], "another cause"),
+        (9_000, in_state(RowState::Held, "FORBIDDEN", "price A/1"), &["scope_missing"], "it is open"),
+        (9_000, in_state(RowState::Doubtful, "FORBIDDEN", "command 7"), &["scope_missing"], "it is open"),
+        (9_000, in_state(RowState::Noted, "FORBIDDEN", "command 7"), &["failed"], "it is done"),
+        (9_000, in_state(RowState::Waiting, "FORBIDDEN", "command 7"), &[], "it goes by itself"),
     ] {
         assert_eq!(refused(seconds, rows), expected, "{seconds}: {why}");
     }
@@ -53,6 +57,14 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
         let retry = "espelho retry --all --code FORBIDDEN --store a";
         let says_retry = [&read, &both].map(|text| text.next(locale).unwrap_or_default().contains(retry));
         assert_eq!(says_retry, [false, true]);
+    }
+    store.rows.extend(row("http_403", "command 7"));
+    let all = next(&store);
+    for locale in Language::ALL.map(Locale::of) {
+        let next = all.next(locale).unwrap_or_default();
+        let retry =
+            "espelho retry --all --code FORBIDDEN --store a; espelho retry --all --code http_403 --store a";
+        assert!(next.contains(retry), "{next}");
     }
 }
 

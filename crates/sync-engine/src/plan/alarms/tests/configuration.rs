@@ -1,5 +1,7 @@
 //! Alarms of the configuration.
 
+use espelho_model::text;
+
 use super::*;
 
 #[test]
@@ -15,5 +17,21 @@ fn a_configuration_that_a_reload_refused_is_a_warning_with_its_first_mistake() {
         let (said, next) = (alarm.text.message(english), alarm.text.next(english).unwrap());
         assert!(said.ends_with(&format!(": stores/loja-1.toml:2: x{said_of_others}")), "{said}");
         assert!(next.contains("espelho check") && next.contains("reload"), "{next}");
+    }
+}
+
+// withstands: F154
+#[test]
+fn a_lock_table_that_is_too_small_leads_to_the_check_that_asks_the_database() {
+    let first = text!("run-lock-table", stores = 13_000, found = "64", needed = "260");
+    let refused_configuration = Some(RefusedConfiguration { since: ago(5), mistakes: 1, first });
+    let verdict = decide(&Observations { refused_configuration, ..seen(vec![store("a")]) });
+    for locale in Language::ALL.map(Locale::of) {
+        let next = verdict.alarms[0].text.next(locale).unwrap();
+        assert!(
+            next.contains("max_locks_per_transaction = 260") && next.ends_with("espelho doctor"),
+            "{next}"
+        );
+        assert!(!next.contains("espelho check"), "{next}");
     }
 }

@@ -1,5 +1,7 @@
 //! Alarms of what comes in: deliveries, values that cannot be read, and counts that differ.
 
+use espelho_store::Subresource;
+
 use super::*;
 use crate::plan::unreported_changes::LostDeliveries;
 
@@ -103,6 +105,23 @@ fn deliveries_that_a_pause_keeps_are_not_missing() {
     assert_eq!(codes(PauseScope::Push, 60), ["webhooks_missing", "paused"]);
 }
 
+// withstands: F094
+#[test]
+fn of_a_listing_that_a_pause_keeps_from_being_read_the_pause_is_told_and_nothing_is_well() {
+    for (scope, ends, do_sweeps_read) in [
+        (PauseScope::Pull, 60, false),
+        (PauseScope::All, 60, false),
+        (PauseScope::Pull, -60, true),
+        (PauseScope::Push, 60, true),
+        (PauseScope::Webhooks, 60, true),
+    ] {
+        let paused = StoreObservation { pauses: vec![pause(scope, 600, ends)], ..store("a") };
+        assert_eq!(paused.do_sweeps_read(now()), do_sweeps_read, "{scope:?} {ends}");
+        let expected = if ends > 0 { (State::Warning, vec!["paused"]) } else { (State::Ok, vec![]) };
+        assert_eq!(codes(&seen(vec![paused])), expected, "{scope:?} {ends}");
+    }
+}
+
 // withstands: F070, F078
 #[test]
 fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
@@ -132,8 +151,10 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
 // withstands: F134
 #[test]
 fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_are_closed() {
-    let found =
-        |resource: &str, rows| DifferencesSeen { resource: resource.into(), rows, compared: 40, at: ago(9) };
+    let found = |resource: &str, rows| {
+        let (resource, parts) = (resource.into(), Vec::new());
+        DifferencesSeen { resource, parts, rows, compared: 40, at: ago(9) }
+    };
     let differing = || vec![found("orders", 5), found("products", 0), found("campaigns", 1)];
     let verdict = decide(&seen(vec![StoreObservation { differing: differing(), ..store("a") }]));
     let alarms: Vec<_> =
@@ -147,6 +168,15 @@ fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_ar
             next.unwrap_or_default().contains("espelho --resync --deep --only orders --store a"),
             "{said}"
         );
+    }
+    let parts = vec![Subresource::Order, Subresource::Shipments];
+    let of_parts = vec![DifferencesSeen { parts, ..found("orders", 2) }];
+    let verdict = decide(&seen(vec![StoreObservation { differing: of_parts, ..store("a") }]));
+    let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
+    assert_eq!(alarm.cause, "orders,shipments", "each part is read by its own target");
+    for locale in Language::ALL.map(Locale::of) {
+        let next = alarm.text.next(locale).unwrap_or_default();
+        assert!(next.contains("espelho --resync --deep --only orders,shipments --store a"), "{next}");
     }
     // The database tells, so that it is shown while no service runs, too.
     let silent = Observations { service: ServiceObservation::Silent(None), ..seen(vec![]) };
