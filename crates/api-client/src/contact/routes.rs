@@ -124,6 +124,7 @@ mod tests {
         };
         let throttled = |route| failed(TroubleKind::Throttled, route);
         let unreachable = |route| failed(TroubleKind::Unreachable, route);
+        let erring = |route| failed(TroubleKind::Errors, route);
         let useful = Outcome::Useful;
         let once = || vec![(1, throttled(orders)), (2, useful(STOCK))];
         let with = |more: Vec<(i64, Outcome)>| once().into_iter().chain(more).collect::<Vec<_>>();
@@ -163,9 +164,7 @@ mod tests {
             assert_eq!(found, [true, expected], "{why}");
         }
         let mut contact = Contact::default();
-        for (second, outcome) in
-            (1..).zip([unreachable(STOCK), useful(orders), unreachable(STOCK), useful(orders)])
-        {
+        for (second, outcome) in (1..).zip([erring(STOCK), useful(orders), erring(STOCK), useful(orders)]) {
             contact.note(outcome, at(second));
         }
         assert!(contact.failing_routes(at(6), false).is_some(), "others ask for this route");

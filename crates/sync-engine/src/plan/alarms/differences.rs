@@ -7,7 +7,7 @@ use espelho_model::{
 };
 use espelho_store::Subresource;
 
-use super::{Alarm, Code, DifferencesSeen, Severity, StoreObservation, rules::alarm};
+use super::{Alarm, Code, DifferencesSeen, Severity, StoreObservation, alarm};
 
 /// Returns the alarms of a store. Their cause names what is to be read again: what differs alike is mended alike.
 pub(super) fn of_store(store: &StoreObservation) -> impl Iterator<Item = Alarm> {

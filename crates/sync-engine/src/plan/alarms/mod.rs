@@ -199,6 +199,18 @@ pub struct Alarm {
     pub text: Text,
 }
 
+/// Returns an alarm about one thing without a row of its own.
+fn alarm(
+    code: Code,
+    severity: Severity,
+    store: Option<&StoreKey>,
+    since: Option<DateTime<Utc>>,
+    text: Text,
+) -> Alarm {
+    let (store, cause, detail) = (store.cloned(), String::new(), String::new());
+    Alarm { code, severity, store, cause, count: 1, since, detail, row: None, text }
+}
+
 /// The overall state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::plan::pauses::Activity;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    StoreKey,
     symptom::Symptom,
     text,
     text::{Arg, Text, words},
@@ -15,7 +14,7 @@ use espelho_model::{
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
     Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues,
-    Verdict, WebhookObservation, abilities, differences, paused, rows,
+    Verdict, WebhookObservation, abilities, alarm, differences, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -96,17 +95,6 @@ pub fn decide(seen: &Observations) -> Verdict {
         None => State::Unknown,
     };
     Verdict { state, alarms, unproved }
-}
-
-pub(super) fn alarm(
-    code: Code,
-    severity: Severity,
-    store: Option<&StoreKey>,
-    since: Option<DateTime<Utc>>,
-    text: Text,
-) -> Alarm {
-    let (store, cause, detail) = (store.cloned(), String::new(), String::new());
-    Alarm { code, severity, store, cause, count: 1, since, detail, row: None, text }
 }
 
 /// Returns the alarms of the service, its configuration, the database, its disk and the clock.

@@ -161,7 +161,7 @@ fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_ar
         verdict.alarms.iter().map(|alarm| (alarm.code, &*alarm.cause, alarm.count)).collect();
     let expected = [(Code::MirrorDiffers, "orders", 5), (Code::MirrorDiffers, "campaigns", 1)];
     assert_eq!((verdict.state, &alarms[..]), (State::Warning, &expected[..]));
-    for (locale, words) in Language::ALL.map(Locale::of).into_iter().zip(["5 de 40", "5 differing of 40"]) {
+    for (locale, words) in Language::ALL.map(Locale::of).into_iter().zip(["5 de 40", "5 of the 40"]) {
         let (said, next) = (verdict.alarms[0].text.message(locale), verdict.alarms[0].text.next(locale));
         assert!(said.contains(words), "{said}");
         assert!(
