@@ -23,7 +23,7 @@ EDGES = """() => [...new Set([...document.querySelectorAll(".beat, .scale p")].m
   const box = strip.getBoundingClientRect();
   return Math.round(box.left) + "+" + Math.round(box.width);
 }))]"""
-# Whether the hint of the search is wider than its field.
+# True if the hint of the search is wider than its field.
 CUT = """() => {
   const field = document.querySelector(".search input"), style = getComputedStyle(field);
   const pen = document.createElement("canvas").getContext("2d");

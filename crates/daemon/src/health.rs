@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
 use espelho_sync_engine::{
     live::WebhookNews,
-    plan::alarms::{Owner, RefusedConfiguration},
+    plan::alarms::{FoundIn, Owner, RefusedConfiguration},
 };
 
 use crate::reload_state::ReloadState;
@@ -80,8 +80,8 @@ impl Health {
     }
 
     /// Notes a reload that was refused for these mistakes.
-    pub(crate) fn note_refused_reload(&self, mistakes: &[Text], at: DateTime<Utc>) {
-        self.note_refused_configuration(mistakes, at);
+    pub(crate) fn note_refused_reload(&self, found_in: FoundIn, mistakes: &[Text], at: DateTime<Utc>) {
+        self.note_refused_configuration(found_in, mistakes, at);
         self.reload.lock().get_or_insert_default().refused();
     }
 
@@ -116,11 +116,11 @@ impl Health {
     }
 
     /// Notes that a reload refused a configuration for these mistakes.
-    fn note_refused_configuration(&self, mistakes: &[Text], at: DateTime<Utc>) {
+    fn note_refused_configuration(&self, found_in: FoundIn, mistakes: &[Text], at: DateTime<Utc>) {
         let Some(first) = mistakes.first().cloned() else { return };
         let mut refused = self.refused_configuration.lock();
         let since = refused.as_ref().map_or(at, |refused| refused.since);
-        *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first });
+        *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first, found_in });
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
@@ -178,13 +178,14 @@ mod tests {
         let [first, second, third, fourth] = ["a", "b", "c", "d"].map(Text::new);
         let health = Health::default();
         let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
-        health.note_refused_reload(&[first, second], at(1));
-        health.note_refused_reload(std::slice::from_ref(&third), at(9));
-        let known = RefusedConfiguration { since: at(1), mistakes: 1, first: third };
+        health.note_refused_reload(FoundIn::Files, &[first, second], at(1));
+        health.note_refused_reload(FoundIn::Files, std::slice::from_ref(&third), at(9));
+        let known =
+            RefusedConfiguration { since: at(1), mistakes: 1, first: third, found_in: FoundIn::Files };
         assert_eq!(health.refused_configuration(), Some(known));
         health.note_reload(&[]);
         assert_eq!(health.refused_configuration(), None);
-        health.note_refused_reload(&[fourth], at(20));
+        health.note_refused_reload(FoundIn::Files, &[fourth], at(20));
         assert_eq!(health.refused_configuration().map(|refused| refused.since), Some(at(20)));
     }
 

@@ -10,7 +10,7 @@ use espelho_model::{
 };
 use rust_decimal::Decimal;
 
-use crate::knowledge::{self, similar};
+use crate::knowledge::similar;
 
 /// Targets of the status route in which no order stays (API document, "Order, pre-order and backorder").
 const PASSING: [&str; 2] = ["available", "restocked"];
@@ -232,7 +232,7 @@ fn labels(status: &str) -> [String; 2] {
 
 /// Returns a status as people may type it: also without accents, and with blanks between its parts.
 fn folded(status: &str) -> String {
-    knowledge::folded(status.trim()).replace(['_', '-'], " ")
+    text::folded(status.trim()).replace(['_', '-'], " ")
 }
 
 /// Refuses an unknown label format.

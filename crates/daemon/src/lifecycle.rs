@@ -11,7 +11,7 @@ use espelho_model::{
     text::{Language, Locale, Text},
 };
 use espelho_store::FileTrouble;
-use espelho_sync_engine::{Problem, Trouble};
+use espelho_sync_engine::{Problem, Trouble, plan::alarms::FoundIn};
 use futures_util::future::join_all;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sd_notify::NotifyState;
@@ -52,7 +52,7 @@ const CLOSING: Duration = Duration::from_secs(10);
 const FILES_EVERY: Duration = Duration::from_secs(2);
 /// How long the last health answers may take after that.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
-/// How long a reload waits for the settings of the database server. Its stores wait for it in any case.
+/// The longest wait of a reload for the settings of the database server. Its stores wait for it in any case.
 const SETTINGS: Duration = Duration::from_secs(5);
 
 /// The service.
@@ -350,7 +350,7 @@ impl Service {
         let schedule = match reloads.map(Reloads::read) {
             Some(Ok(new)) => self.follow(new, schedule).await,
             Some(Err(mistakes)) => {
-                self.health.note_refused_reload(&mistakes, self.shared.clock.now());
+                self.health.note_refused_reload(FoundIn::Files, &mistakes, self.shared.clock.now());
                 schedule
             }
             None => schedule,
@@ -378,15 +378,15 @@ impl Service {
             Ok(front) => front,
             Err(error) => {
                 reload::refused(&error.to_string());
-                self.health.note_refused_reload(&[unopened(&error)], self.shared.clock.now());
+                self.health.note_refused_reload(FoundIn::Files, &[unopened(&error)], self.shared.clock.now());
                 return schedule;
             }
         };
-        // Where the database does not answer, nobody knows, and the stores wait for it in any case.
+        // A database that does not answer tells nothing, and the stores wait for it in any case.
         let shortage = lock_table::shortage(&self.shared.store, new.stores.len());
         if let Ok(Ok(Some(shortage))) = tokio::time::timeout(SETTINGS, shortage).await {
             reload::refused(&shortage.without_quotes().to_string());
-            self.health.note_refused_reload(&[shortage], self.shared.clock.now());
+            self.health.note_refused_reload(FoundIn::Database, &[shortage], self.shared.clock.now());
             return schedule;
         }
         self.configuration = new;

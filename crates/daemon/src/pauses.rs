@@ -16,7 +16,7 @@ pub(crate) struct NewPause<'p> {
     pub(crate) scope: PauseScope,
     pub(crate) since: DateTime<Utc>,
     pub(crate) span: TimeDelta,
-    /// Who begins it.
+    /// The operator who begins it.
     pub(crate) by: &'p str,
 }
 

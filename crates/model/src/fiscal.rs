@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::RawJson;
+use crate::{RawJson, text::folded};
 
 /// The words for a document that does not exist for the tax office, not yet or no more. The document lists no statuses of
 /// fiscal documents: the words are those of Brazilian fiscal programs, in both languages, without accents.
@@ -52,18 +52,8 @@ const NOT_ISSUED: [&str; 40] = [
 /// Returns whether a document of this status passes the fiscal gate, which wants an issued one (API document, "Order,
 /// standard workflow"). A word that nobody knows counts as issued: the marketplace itself decides at the gate.
 pub fn is_issued(status: Option<&str>) -> bool {
-    let plain = |letter: char| match letter {
-        'ã' | 'á' | 'à' | 'â' => 'a',
-        'é' | 'ê' => 'e',
-        'í' => 'i',
-        'ó' | 'õ' | 'ô' => 'o',
-        'ú' => 'u',
-        'ç' => 'c',
-        ' ' | '-' => '_',
-        other => other,
-    };
     status.is_none_or(|status| {
-        let word: String = status.trim().to_lowercase().chars().map(plain).collect();
+        let word = folded(status.trim()).replace([' ', '-'], "_");
         !NOT_ISSUED.contains(&word.as_str())
     })
 }
@@ -81,7 +71,7 @@ pub struct FiscalDocument {
     pub pdf_url: Option<String>,
     pub issued_at: Option<DateTime<Utc>>,
     pub replaced_at: Option<DateTime<Utc>>,
-    /// Whether it is the current document: it was issued ([`is_issued`]) and not replaced. The order's own `invoices[]`
+    /// True for the current document: it was issued ([`is_issued`]) and not replaced. The order's own `invoices[]`
     /// does not show this.
     pub is_current: bool,
     /// The fiscal document as received.

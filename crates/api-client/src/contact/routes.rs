@@ -92,7 +92,7 @@ impl Contact {
             .as_ref()
             .is_some_and(|errors| errors.is_its_own || (!is_throttled && self.transport.is_none()));
         let others_answered = known.as_ref().and_then(|errors| errors.others_answered);
-        // Whoever asked waits for as long as the marketplace says, and asks again.
+        // The caller waits for as long as the marketplace says, and repeats the read itself.
         let read = read.filter(|_| !is_throttled);
         let mut trouble = known.map(|errors| errors.trouble);
         fail(&mut trouble, TroubleKind::Errors, failure.clone(), at);

@@ -13,7 +13,7 @@ const LONGEST_CODE: usize = 64;
 /// The error envelope of the document, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whether `success` is `false`: the marketplace's own envelope, whatever its code. A proxy has none.
+    /// True if `success` is `false`: the marketplace's own envelope, whatever its code. A proxy has none.
     pub is_enveloped: bool,
     /// `message_code`, empty if absent.
     pub message_code: String,

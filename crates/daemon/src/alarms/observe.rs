@@ -19,7 +19,7 @@ use espelho_store::{
 use espelho_sync_engine::plan::{
     alarms::{
         ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
-        DifferencesSeen, Observations, Owner, RefusedWrites, Rows, ServiceObservation, StoreObservation,
+        Observations, OpenDifferences, Owner, RefusedWrites, Rows, ServiceObservation, StoreObservation,
         SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
     },
     silence::was_proved,
@@ -419,14 +419,14 @@ fn behind(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<UnreachedCoun
 
 /// Returns what the last audits found to differ and is still open, with the parts of orders that it is in; an audit of the
 /// future is from before the clock was set back.
-fn differing(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<DifferencesSeen> {
+fn differing(swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<OpenDifferences> {
     let audits = swept.map(|swept| swept.audits.as_slice()).unwrap_or_default();
     let seen = |audit: &AuditRecord| {
         let at = past(Some(audit.at), at)?;
         let (resource, rows, compared) = (audit.resource.clone(), audit.differing, audit.compared);
         let parts = swept.filter(|_| resource == Resource::Orders.as_str());
         let parts = parts.map(|swept| swept.differing_parts.clone()).unwrap_or_default();
-        (rows > 0).then_some(DifferencesSeen { resource, parts, rows, compared, at })
+        (rows > 0).then_some(OpenDifferences { resource, parts, rows, compared, at })
     };
     audits.iter().filter_map(seen).collect()
 }

@@ -101,6 +101,11 @@ impl ShownAlarm {
         }
     }
 
+    /// Tells whether it concerns a store: it is about that one, or about all.
+    pub(crate) fn concerns(&self, store: &str) -> bool {
+        self.store.as_ref().is_none_or(|own| own == store)
+    }
+
     /// Tells whether the causes of its code are mended apart; those of others only name a place.
     pub(crate) fn is_about_rows(&self) -> bool {
         matches!(

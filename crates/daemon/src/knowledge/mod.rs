@@ -24,7 +24,7 @@ use serde_json::Value;
 
 pub(crate) use reference::{entity, reference};
 pub(crate) use similar::similar;
-pub(crate) use spelling::{folded, spellings};
+pub(crate) use spelling::spellings;
 pub(crate) use words::Told;
 
 use crate::terminal::shown;

@@ -1,6 +1,7 @@
 //! The ways in which people write what they look for: a number without its zeros, a SKU in small letters, a fiscal
 //! document's number, a part of a product's name. Pure.
 
+use espelho_model::text::folded;
 use espelho_store::Spellings;
 
 /// The digits of the longest order number that is tried with zeros before it.
@@ -45,20 +46,6 @@ fn padded(number: &str, digits: usize) -> Vec<String> {
     let widths = significant.len().max(1)..=digits;
     let with_zeros = widths.map(|width| format!("{significant:0>width$}"));
     distinct([number.to_owned()].into_iter().chain(with_zeros))
-}
-
-/// Returns a word as people may type it: in small letters, without the accents of Portuguese.
-pub(crate) fn folded(word: &str) -> String {
-    let plain = |letter| match letter {
-        'á' | 'à' | 'â' | 'ã' => 'a',
-        'é' | 'ê' => 'e',
-        'í' => 'i',
-        'ó' | 'ô' | 'õ' => 'o',
-        'ú' | 'ü' => 'u',
-        'ç' => 'c',
-        other => other,
-    };
-    word.to_lowercase().chars().map(plain).collect()
 }
 
 fn distinct(all: impl IntoIterator<Item = String>) -> Vec<String> {

@@ -57,19 +57,18 @@ pub(super) struct Trouble<'t> {
 /// cause and state.
 pub(super) fn can_retry(group: &[&ShownAlarm], snapshot: &StatusSnapshot, named: &[TroubledRow]) -> bool {
     group.iter().filter(|alarm| alarm.is_failing()).any(|alarm| {
-        let is_its = |store: &String| alarm.store.as_ref().is_none_or(|own| own == store);
         match alarm.cause == next_step::PRICE_ZERO {
             // Most prices of zero are in the mirror alone, under the names of rows that the ERP could write.
             true => named.iter().any(|row| {
                 row.state == PushState::Failed.as_str()
                     && row.code == alarm.cause
                     && next_step::is_intent(&row.entity)
-                    && is_its(&row.store)
+                    && alarm.concerns(&row.store)
             }),
             false => snapshot
                 .stores
                 .iter()
-                .filter(|store| is_its(&store.store))
+                .filter(|store| alarm.concerns(&store.store))
                 .flat_map(|store| &store.failures)
                 .any(|failures| failures.code == alarm.cause && next_step::is_intent(&failures.entity)),
         }

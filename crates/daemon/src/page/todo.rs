@@ -189,8 +189,7 @@ fn names(
         "waiting" => &["waiting"],
         _ => &[],
     };
-    let is_its_store =
-        |store: &String| group.iter().any(|alarm| alarm.store.as_ref().is_none_or(|own| own == store));
+    let is_its_store = |store: &str| group.iter().any(|alarm| alarm.concerns(store));
     let known = row.zip(first.store.as_ref()).map(|((entity, key), store)| TroubledRow {
         store: store.clone(),
         entity: entity.to_owned(),

@@ -88,8 +88,7 @@ impl StatusSnapshot {
     /// Returns the worst state that concerns a store: `failing`, `warning` or `ok`; `unknown` if the whole is not
     /// known.
     pub(crate) fn state_of(&self, store: &StoreSnapshot) -> &str {
-        let own =
-            self.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|key| *key == store.store));
+        let own = self.alarms.iter().filter(|alarm| alarm.concerns(&store.store));
         match own.map(ShownAlarm::is_failing).max() {
             Some(true) => "failing",
             Some(false) => "warning",

@@ -6,6 +6,7 @@
 //! step. Logs do not come from here: they are English, for engineers.
 
 mod catalogue;
+mod folding;
 mod format;
 pub mod words;
 
@@ -13,6 +14,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 
 use chrono::{DateTime, Utc};
 pub use chrono_tz::Tz;
+pub use folding::folded;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 

@@ -160,7 +160,7 @@ fn numbers_and_times_are_written_as_people_write_them() {
         let said = BOTH.map(|locale| Text::new("run-audit-more").with("more", count).message(locale));
         assert_eq!(said, [portuguese, english], "{count}");
     }
-    // What is typed as it is shown stays plain.
+    // A number that people type as it is shown stays plain.
     let session = Text::new("alarm-database-busy-session").with("session", 12_345_i64);
     assert!(BOTH.iter().all(|locale| session.next(*locale).is_some_and(|next| next.contains("(12345)"))));
     let at = DateTime::parse_from_rfc3339("2026-01-31T02:05:00Z").unwrap().to_utc();

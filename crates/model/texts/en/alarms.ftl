@@ -34,9 +34,9 @@ alarm-configuration-refused = The new configuration was refused, and the service
         [one] {" "}(and 1 more mistake)
        *[other] {" "}(and { $more } more mistakes)
     }
-    .next = { $cause ->
-        [lock_table] { $step } Whether it is enough: espelho doctor
-       *[file] correct the file and check it: espelho check; then: sudo systemctl reload espelho
+    .next = { $found_in ->
+        [database] { $step } Whether it is enough: espelho doctor
+       *[files] correct the file and check it: espelho check; then: sudo systemctl reload espelho
     }
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->

@@ -34,9 +34,9 @@ alarm-configuration-refused = A configuração nova foi recusada, e o serviço c
         [1] {" "}(e mais 1 erro)
        *[other] {" "}(e mais { $more } erros)
     }
-    .next = { $cause ->
-        [lock_table] { $step } Para ver se basta: espelho doctor
-       *[file] corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
+    .next = { $found_in ->
+        [database] { $step } Para ver se basta: espelho doctor
+       *[files] corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
     }
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->

@@ -51,11 +51,11 @@ pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = '
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
 pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error, '') AS error, COALESCE(hint, \
     '') AS hint, CAST(said AS TEXT) AS said, COALESCE(error_code, '') AS code, sku AS subject, updated_at \
-    FROM erp_stock WHERE state = 'held' \
+    FROM erp_stock WHERE state = 'held' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, ''), \
-    CAST(said AS TEXT), COALESCE(error_code, ''), sku, updated_at FROM erp_prices WHERE state = 'held' \
+    CAST(said AS TEXT), COALESCE(error_code, ''), sku, updated_at FROM erp_prices WHERE state = 'held' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, ''), \
-    CAST(said AS TEXT), COALESCE(error_code, ''), key, updated_at FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
+    CAST(said AS TEXT), COALESCE(error_code, ''), key, updated_at FROM commands WHERE state = 'held' AND ($1 = '' OR store = $1) ORDER BY 1, 2, 3";
 pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state, error_code, updated_at \
     FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state, error_code, updated_at FROM erp_prices \
@@ -274,12 +274,13 @@ impl Releases<'_> {
         Ok(seen)
     }
 
-    /// All rows that a guard holds; none has a kind.
+    /// The rows of a store, or of all, that a guard holds; none has a kind.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn held_rows(self) -> Result<Vec<ErrorRow>, Error> {
-        let rows = self.database.fetch_erp("read what is held", HELD, Vec::new()).await?;
+    pub async fn held_rows(self, store: Option<&StoreKey>) -> Result<Vec<ErrorRow>, Error> {
+        let values = vec![store.map_or("", StoreKey::as_str).into()];
+        let rows = self.database.fetch_erp("read what is held", HELD, values).await?;
         let held = |row: &Row| {
             let [error, hint] = all_words(row, self.reader)?;
             Ok(ErrorRow {

@@ -58,18 +58,15 @@ pub(crate) const AUDITS: Both = both!(
     "ORDER BY store, resource"
 );
 /// The parts of orders in which named differences are open: each has a route of its own.
-pub(crate) const PARTS: Both = [
+pub(crate) const PARTS: Both = both!(
     concat!(
-        "SELECT d.store, d.part FROM audit_differences AS d WHERE d.resource = 'orders' AND NOT ",
+        "SELECT DISTINCT store, part FROM (SELECT d.store, d.part FROM audit_differences AS d \
+         WHERE d.resource = 'orders' AND NOT ",
         is_closed!(),
-        " GROUP BY d.store, d.part ORDER BY d.store, d.part"
+        ") AS open"
     ),
-    concat!(
-        "SELECT d.store, d.part FROM audit_differences AS d WHERE d.store = $1 AND d.resource = 'orders' AND NOT ",
-        is_closed!(),
-        " GROUP BY d.store, d.part ORDER BY d.store, d.part"
-    ),
-];
+    "ORDER BY store, part"
+);
 /// The named differences that are open: only the last audit of a resource has names.
 pub(crate) const OPEN: &str = concat!(
     "SELECT d.resource, d.key, d.part, d.is_edited FROM audit_differences AS d \
@@ -83,7 +80,7 @@ pub(crate) const SETTLE: &str = concat!(
     open_differences!(),
     " = 0"
 );
-/// What the marketplace lists shrinks a little between two audits of all of it.
+/// The listings of the marketplace shrink a little between two audits of all rows.
 pub(crate) const NOTE: Insert = Insert {
     operation: "note an audit",
     head: "INSERT INTO audits (store, resource, at, compared, differing)",

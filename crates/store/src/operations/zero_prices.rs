@@ -21,7 +21,7 @@ pub(crate) const ZERO: &str = "SELECT t.store, count(*), min(t.mirrored_at), \
 /// The tiers of a store that are at zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZeroPrices {
-    /// How many.
+    /// The number of tiers.
     pub tiers: u64,
     /// When the oldest of them was mirrored.
     pub since: Option<DateTime<Utc>>,

@@ -53,7 +53,7 @@ pub struct ResourceAudit {
     pub sampled: u64,
     /// How many rows differ.
     pub differing: u64,
-    /// How many of them only count because their details could not be read: nothing is known of them.
+    /// The number of those that count only because their details could not be read: nothing is known of them.
     #[serde(skip)]
     pub unreadable: u64,
     /// The rows that could not be compared, by their names in `differences`. It names those of earlier differences.
@@ -232,7 +232,7 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
         if !options.only.is_empty() && !options.only.contains(&subject) {
             continue;
         }
-        // What the mirror writes from here on may correct what is found.
+        // The mirror may correct a difference by any write from here on.
         let at = context.clock.now();
         let open = context.store.runs().open_differences(&context.key, subject.as_str()).await;
         let (open, found) = match open {

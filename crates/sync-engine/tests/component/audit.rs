@@ -370,7 +370,7 @@ async fn what_the_marketplace_does_not_show_is_unreadable_and_what_it_denies_is_
         // A row that could not be read raises no alarm: the mirror may be right.
         (422, "VALIDATION_ERROR", Difference::Unreadable, "0"),
         (404, "NOT_FOUND", Difference::Surplus, "1"),
-        // Somebody else's words say nothing about the order, and end no difference of before.
+        // A foreign 404 or 410 says nothing about the order, and ends no earlier difference.
         (404, "", Difference::Unreadable, "1"),
         (410, "", Difference::Unreadable, "1"),
     ] {

@@ -45,7 +45,7 @@ impl State {
 /// The reason why a check was left out: an earlier finding made it useless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SkipReason {
-    /// Nobody may ask the marketplace for the store.
+    /// This process may not ask the marketplace for the store.
     NoAccess,
     /// The marketplace was not reached.
     NotReached,
@@ -80,7 +80,7 @@ pub(super) struct Finding {
     pub is_open: bool,
     /// Whether the marketplace does not accept the credential.
     pub is_authentication: bool,
-    /// Why the check was left out, if an earlier finding left it out.
+    /// The reason, if an earlier finding left the check out.
     pub skipped: Option<SkipReason>,
     pub took: Duration,
 }

@@ -52,7 +52,7 @@ async fn shown(state: &State, of: Option<&StoreKey>, headers: &HeaderMap, reader
         tokio::join!(state.snapshots.snapshot(of, reader.locale), state.figures.current(of));
     if let Some(of) = of {
         // The alarms of other stores are on their pages.
-        snapshot.alarms.retain(|alarm| alarm.store.as_ref().is_none_or(|store| store == of.as_str()));
+        snapshot.alarms.retain(|alarm| alarm.concerns(of.as_str()));
     }
     let hours = state.snapshots.board.heartbeats.hours(state.clock.now());
     let seen = Overview {

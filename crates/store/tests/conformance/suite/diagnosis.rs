@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use espelho_model::{
+    StoreKey,
     sync::{Counts, Resource},
     text,
     text::{Language, Locale},
@@ -306,10 +307,13 @@ pub(crate) async fn the_words_on_rows_are_read_in_the_language_of_who_asks(world
             }
             let (history, intents, releases) = (english.history(), english.intents(), english.releases());
             let mut read: Vec<String> = match state {
-                "held" => releases.held_rows().await.unwrap().into_iter().map(|row| row.error).collect(),
+                "held" => releases.held_rows(None).await.unwrap().into_iter().map(|row| row.error).collect(),
                 _ => intents.waiting_rows(None).await.unwrap().into_iter().map(|row| row.reason).collect(),
             };
             if state == "held" {
+                let others = StoreKey::new("outra").unwrap();
+                assert_eq!(releases.held_rows(Some(&minha_loja())).await.unwrap().len(), rows);
+                assert!(releases.held_rows(Some(&others)).await.unwrap().is_empty());
                 let errors = history.errors(None, 10).await.unwrap();
                 assert_eq!(errors.len(), rows);
                 read.extend(errors.into_iter().map(|row| row.error));

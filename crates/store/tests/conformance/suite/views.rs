@@ -359,7 +359,7 @@ pub(crate) async fn a_refunded_order_with_its_goods_still_here_is_neither_new_no
     assert_eq!(new_orders(world).await, ["3-partial", "4-capitals", "5-gone-out", "6-unknown"]);
     let due = "SELECT DISTINCT key FROM v_deadlines ORDER BY key";
     assert_eq!(world.tables.list(due).await, ["3-partial", "4-capitals", "6-unknown"]);
-    // What is uncertain stays visible, and what is certain waits for its cancellation.
+    // An uncertain refund stays visible, and a certain one waits for its cancellation.
     assert_eq!(world.tables.count("v_orders_open").await, 6);
     let dispatched =
         "SELECT order_number FROM v_orders_open WHERE next_deadline IS NULL ORDER BY order_number";

@@ -7,7 +7,7 @@ use espelho_model::{
 };
 use espelho_store::Subresource;
 
-use super::{Alarm, Code, DifferencesSeen, Severity, StoreObservation, alarm};
+use super::{Alarm, Code, OpenDifferences, Severity, StoreObservation, alarm};
 
 /// Returns the alarms of a store. Their cause names what is to be read again: what differs alike is mended alike.
 pub(super) fn of_store(store: &StoreObservation) -> impl Iterator<Item = Alarm> {
@@ -29,7 +29,7 @@ pub(super) fn of_store(store: &StoreObservation) -> impl Iterator<Item = Alarm> 
 
 /// Returns the targets of a reconciliation that read the rows again, as `--only` takes them. The parts of an order have
 /// routes of their own, which the target of orders does not read. The place of rows that no audit named is not known.
-fn targets(of: &DifferencesSeen) -> String {
+fn targets(of: &OpenDifferences) -> String {
     let differs = |target: &&str| of.parts.iter().any(|part| target_of(*part) == *target);
     let named: Vec<&str> = Target::ALL.into_iter().map(Target::as_str).filter(differs).collect();
     match named.is_empty() {
@@ -66,7 +66,7 @@ mod tests {
             ("profile", vec![], "profile"),
         ] {
             let resource = resource.to_owned();
-            let seen = DifferencesSeen { resource, parts, rows: 1, compared: 9, at: DateTime::UNIX_EPOCH };
+            let seen = OpenDifferences { resource, parts, rows: 1, compared: 9, at: DateTime::UNIX_EPOCH };
             assert_eq!(targets(&seen), expected);
             for target in expected.split(',') {
                 assert!(target.parse::<Target>().is_ok_and(|known| known.as_str() == target), "{target}");

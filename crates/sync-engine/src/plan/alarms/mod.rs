@@ -18,9 +18,9 @@ use espelho_model::{StoreKey, text::Text};
 
 pub use observations::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
-    DatabaseKind, DatabaseTrouble, Deadlines, DifferencesSeen, Observations, Owner, RefusedConfiguration,
-    RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation, SweepObservation, UnreachedCount,
-    UnreadableValues, WebhookObservation, WebhookSilence,
+    DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences, Owner,
+    RefusedConfiguration, RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation,
+    SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide};

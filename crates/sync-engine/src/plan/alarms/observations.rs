@@ -43,6 +43,17 @@ pub struct RefusedConfiguration {
     pub mistakes: u64,
     /// The first of them, with its file and line.
     pub first: Text,
+    /// The place where they are looked for again.
+    pub found_in: FoundIn,
+}
+
+/// The place of the mistakes of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundIn {
+    /// Its files: `espelho check` finds them again.
+    Files,
+    /// The settings of the database server, which `espelho doctor` asks.
+    Database,
 }
 
 /// A channel of messages that fails, from the first failure after the last message that went out.
@@ -167,7 +178,7 @@ pub struct StoreObservation {
     /// Counts of the marketplace that the mirror has not reached, although sweeps have looked for the rows.
     pub behind: Vec<UnreachedCount>,
     /// The open differences of the last audits, by resource.
-    pub differing: Vec<DifferencesSeen>,
+    pub differing: Vec<OpenDifferences>,
     /// When the last complete reconciliation ended.
     pub complete_at: Option<DateTime<Utc>>,
     /// Why the last reconciliation failed, where it did.
@@ -359,14 +370,14 @@ pub struct UnreachedCount {
 
 /// Rows that an audit found to differ, and that the mirror has not written or read again since.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DifferencesSeen {
+pub struct OpenDifferences {
     /// The resource, by its name in reports.
     pub resource: String,
     /// The parts of orders that they are in, as far as the audit named them.
     pub parts: Vec<Subresource>,
-    /// How many of them.
+    /// The number of these rows.
     pub rows: u64,
-    /// How many rows the audit compared.
+    /// The number of rows that the audit compared.
     pub compared: u64,
     /// When it began.
     pub at: DateTime<Utc>,

@@ -12,9 +12,9 @@ use espelho_model::{
 };
 
 use super::{
-    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, Observations,
-    Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues,
-    Verdict, WebhookObservation, abilities, alarm, differences, paused, rows,
+    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, FoundIn,
+    Observations, Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation,
+    UnreadableValues, Verdict, WebhookObservation, abilities, alarm, differences, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -53,8 +53,6 @@ const COMPLETE: TimeDelta = TimeDelta::hours(25);
 /// A channel of messages that fails for less time is tried again.
 const CHANNEL_LASTS: TimeDelta = TimeDelta::minutes(2);
 
-/// The text of a lock table that is too small for the stores of a configuration.
-const LOCK_TABLE: &str = "run-lock-table";
 /// An alarm about the schema names this many objects.
 const NAMED: usize = 5;
 /// So few orders at the fiscal gate never alarm: a small shop invoices once a day.
@@ -191,12 +189,15 @@ fn clock(seen: &Observations) -> Option<Alarm> {
 fn configuration(seen: &Observations) -> Option<Alarm> {
     let refused = seen.refused_configuration.as_ref()?;
     let more = refused.mistakes.saturating_sub(1);
-    let cause = if refused.first.id() == LOCK_TABLE { "lock_table" } else { "file" };
+    let found_in = match refused.found_in {
+        FoundIn::Files => "files",
+        FoundIn::Database => "database",
+    };
     let text = text!(
         "alarm-configuration-refused",
         mistake = refused.first.clone(),
         more = more,
-        cause = cause,
+        found_in = found_in,
         step = Arg::Next(Box::new(refused.first.clone()))
     );
     Some(alarm(Code::ConfigurationRefused, Severity::Warning, None, Some(refused.since), text))

@@ -44,7 +44,7 @@ impl Evidence for OptInEvidence {
     }
 }
 
-/// What a command asks for.
+/// The opt-in that a command asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The campaign's id.

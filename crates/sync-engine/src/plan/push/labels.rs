@@ -40,7 +40,7 @@ impl Evidence for LabelsEvidence {
     const EARLIER_ROW: &'static str = r#"{"order":"MP-1","labels":[]}"#;
 }
 
-/// What a command asks for.
+/// The labels that a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'a> {
     /// The format that is needed; every format where it is absent.

@@ -71,7 +71,7 @@ pub fn total_of(levels: &[StockLevel]) -> Option<Decimal> {
     levels.iter().map(|level| level.quantity).sum()
 }
 
-/// What a command asks for.
+/// The movement that a command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The location whose stock is moved.

@@ -8,7 +8,8 @@ use super::*;
 fn a_configuration_that_a_reload_refused_is_a_warning_with_its_first_mistake() {
     for (mistakes, said_of_others) in [(1, ""), (2, " (and 1 more mistake)"), (3, " (and 2 more mistakes)")] {
         let first = Text::new("config-at").with("place", "stores/loja-1.toml:2").with("problem", "x");
-        let refused_configuration = Some(RefusedConfiguration { since: ago(5), mistakes, first });
+        let refused_configuration =
+            Some(RefusedConfiguration { since: ago(5), mistakes, first, found_in: FoundIn::Files });
         let verdict = decide(&Observations { refused_configuration, ..seen(vec![store("a")]) });
         let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
         assert_eq!((alarm.code, alarm.count), (Code::ConfigurationRefused, 1));
@@ -24,7 +25,8 @@ fn a_configuration_that_a_reload_refused_is_a_warning_with_its_first_mistake() {
 #[test]
 fn a_lock_table_that_is_too_small_leads_to_the_check_that_asks_the_database() {
     let first = text!("run-lock-table", stores = 13_000, found = "64", needed = "260");
-    let refused_configuration = Some(RefusedConfiguration { since: ago(5), mistakes: 1, first });
+    let refused_configuration =
+        Some(RefusedConfiguration { since: ago(5), mistakes: 1, first, found_in: FoundIn::Database });
     let verdict = decide(&Observations { refused_configuration, ..seen(vec![store("a")]) });
     for locale in Language::ALL.map(Locale::of) {
         let next = verdict.alarms[0].text.next(locale).unwrap();

@@ -153,7 +153,7 @@ fn values_that_cannot_be_read_are_one_alarm_that_names_their_fields() {
 fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_are_closed() {
     let found = |resource: &str, rows| {
         let (resource, parts) = (resource.into(), Vec::new());
-        DifferencesSeen { resource, parts, rows, compared: 40, at: ago(9) }
+        OpenDifferences { resource, parts, rows, compared: 40, at: ago(9) }
     };
     let differing = || vec![found("orders", 5), found("products", 0), found("campaigns", 1)];
     let verdict = decide(&seen(vec![StoreObservation { differing: differing(), ..store("a") }]));
@@ -170,7 +170,7 @@ fn differences_that_an_audit_found_are_a_warning_for_each_resource_until_they_ar
         );
     }
     let parts = vec![Subresource::Order, Subresource::Shipments];
-    let of_parts = vec![DifferencesSeen { parts, ..found("orders", 2) }];
+    let of_parts = vec![OpenDifferences { parts, ..found("orders", 2) }];
     let verdict = decide(&seen(vec![StoreObservation { differing: of_parts, ..store("a") }]));
     let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
     assert_eq!(alarm.cause, "orders,shipments", "each part is read by its own target");
