@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 33] = [
+pub const CODES: [&str; 34] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -28,6 +28,7 @@ pub const CODES: [&str; 33] = [
     "webhooks_unverified",
     "not_held",
     "run_failed",
+    "password_unreadable",
     "token_expires",
     "disk_full",
     "database_busy",

@@ -264,6 +264,11 @@ impl ClientMetrics {
         self.lock().contact.is_lost()
     }
 
+    /// Returns whether the last login was refused because of the username or the password.
+    pub fn is_credential_refused(&self) -> bool {
+        self.lock().contact.is_credential_refused()
+    }
+
     /// Returns whether another program may end the token that we have.
     pub fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
         self.lock().contact.is_token_contested(at)
@@ -388,7 +393,7 @@ impl Timings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::TroubleKind;
+    use crate::contact::{LastToken, TroubleKind};
 
     #[test]
     fn a_duration_falls_into_the_first_bucket_that_holds_it() {
@@ -404,7 +409,13 @@ mod tests {
     async fn a_refused_login_is_news_at_once_and_another_one_is_not() {
         let (metrics, news) = (ClientMetrics::default(), Arc::new(Notify::new()));
         metrics.tell_credential_news(&news);
-        let refused = || contact::Outcome::LoginRefused(TroubleKind::Credential, contact::Failure::default());
+        let refused = || {
+            contact::Outcome::LoginRefused(
+                TroubleKind::Credential,
+                contact::Failure::default(),
+                LastToken::Gone,
+            )
+        };
         for (outcome, is_news) in [
             (contact::Outcome::Useful(("/orders", "GET")), false),
             (refused(), true),

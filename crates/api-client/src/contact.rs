@@ -21,7 +21,7 @@ use espelho_model::symptom::Symptom;
 
 use crate::{ApiRequest, login_reason::LoginReason, route::Route};
 use outcome::is_of_route;
-pub use outcome::{Failure, Outcome};
+pub use outcome::{Failure, LastToken, Outcome};
 pub use routes::FailingRoutes;
 use routes::RouteErrors;
 
@@ -101,7 +101,7 @@ pub struct Contact {
     login: Option<Trouble>,
     /// When a login that a dead token had forced was accepted, if that is the latest news of logins.
     forced_at: Option<DateTime<Utc>>,
-    /// True from a login that was refused us because of another program, until a token of ours is accepted again.
+    /// True from a refused login that left us no token, until a token of ours is accepted again.
     has_no_token: bool,
     /// The abilities (scopes) that the token lacks, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
@@ -146,9 +146,9 @@ impl Contact {
                 self.route_failed((route, TroubleKind::Errors), &failure, read, at);
             }
             Outcome::TokensEnded(failure) => self.login_failed(TroubleKind::ForeignLogin, failure, at),
-            Outcome::LoginRefused(kind, failure) => {
+            Outcome::LoginRefused(kind, failure, last) => {
                 self.login_failed(kind, failure, at);
-                self.has_no_token = true;
+                self.has_no_token |= last == LastToken::Gone;
             }
             Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
@@ -177,9 +177,9 @@ impl Contact {
         self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::Credential)
     }
 
-    /// Returns whether another program is named that leaves us no token: the last one is dead, and a login was refused.
+    /// Returns whether a refused login left us no token: the last one is dead.
     pub fn is_shut_out(&self) -> bool {
-        self.is_foreign() && self.has_no_token
+        self.login.is_some() && self.has_no_token
     }
 
     /// Returns whether another program may end the token that we have: the next calls should find out soon whether it
@@ -303,7 +303,7 @@ mod tests {
             Outcome::MissingAbilities(route, names.iter().map(|name| (*name).to_owned()).collect(), None)
         };
         let missing = |names: &[&str]| lacking(STOCK, names);
-        let refused = || Outcome::LoginRefused(Credential, Failure::default());
+        let refused = || Outcome::LoginRefused(Credential, Failure::default(), LastToken::Gone);
         check(vec![], &[], None);
         check(vec![(1, Outcome::Useful(ORDERS))], &[], Some(1));
         check(vec![(1, failed(Unreachable))], &[(Unreachable, 1, 1)], None);
@@ -336,7 +336,7 @@ mod tests {
         let accepted = Outcome::LoginAccepted;
         let limited = |reason| Outcome::LoginLimited(reason, Failure::default());
         let named = || Outcome::TokensEnded(Failure::default());
-        let refused = || Outcome::LoginRefused(ForeignLogin, Failure::default());
+        let refused = || Outcome::LoginRefused(ForeignLogin, Failure::default(), LastToken::Gone);
         let useful = || Outcome::Useful(ORDERS);
         let foreign = |times| [(ForeignLogin, 1, times)];
         // A single token that ended, and a limit that no dead token of ours has met, name nobody.
@@ -393,12 +393,13 @@ mod tests {
 
     // withstands: F082
     #[test]
-    fn we_are_shut_out_while_another_program_leaves_us_no_token_and_no_login() {
+    fn we_are_shut_out_while_there_is_no_token_and_no_login() {
         use LoginReason::{Forced, Renewal};
         let limited = |reason| Outcome::LoginLimited(reason, Failure::default());
         let named = || Outcome::TokensEnded(Failure::default());
-        let refused = |kind| Outcome::LoginRefused(kind, Failure::default());
-        let foreign = || refused(TroubleKind::ForeignLogin);
+        let refused = |kind, last| Outcome::LoginRefused(kind, Failure::default(), last);
+        let foreign = || refused(TroubleKind::ForeignLogin, LastToken::Gone);
+        let wrong = |last| refused(TroubleKind::Credential, last);
         for (outcomes, expected, why) in [
             (vec![], false, "nothing was refused"),
             (vec![named()], false, "the login is made"),
@@ -412,7 +413,14 @@ mod tests {
             (vec![limited(Forced), Outcome::Useful(ORDERS)], false, "the token works again"),
             (vec![limited(Renewal)], false, "throttled"),
             (vec![named(), Outcome::LoginAccepted(Forced), limited(Renewal)], false, "we have a token"),
-            (vec![refused(TroubleKind::Credential)], false, "another trouble"),
+            (vec![wrong(LastToken::Works)], false, "the token lives on"),
+            (vec![wrong(LastToken::Gone)], true, "there is no token"),
+            (
+                vec![wrong(LastToken::Gone), wrong(LastToken::Works)],
+                true,
+                "a test of the password gives none",
+            ),
+            (vec![wrong(LastToken::Gone), Outcome::Useful(ORDERS)], false, "the token works again"),
         ] {
             let mut contact = Contact::default();
             outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
@@ -422,6 +430,7 @@ mod tests {
 
     #[test]
     fn a_token_is_contested_for_two_minutes_after_a_forced_login_and_while_another_program_is_named() {
+        let foreign = Outcome::LoginRefused(TroubleKind::ForeignLogin, Failure::default(), LastToken::Gone);
         for (outcome, second, expected) in [
             (Outcome::LoginAccepted(LoginReason::Forced), 1, true),
             (Outcome::LoginAccepted(LoginReason::Forced), 120, true),
@@ -429,7 +438,7 @@ mod tests {
             (Outcome::LoginAccepted(LoginReason::Forced), -7_200, false),
             (Outcome::LoginAccepted(LoginReason::Renewal), 1, false),
             (Outcome::LoginLimited(LoginReason::Forced, Failure::default()), 1, false),
-            (Outcome::LoginRefused(TroubleKind::ForeignLogin, Failure::default()), 1, false),
+            (foreign, 1, false),
             (Outcome::TokensEnded(Failure::default()), 121, true),
         ] {
             let mut contact = Contact::default();

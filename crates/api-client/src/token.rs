@@ -18,10 +18,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     client_metrics::{ClientMetrics, LoginCount},
-    contact::{self, TroubleKind},
+    contact::{self, LastToken, TroubleKind},
     error::{BoxedError, Class, Error, Refusal},
     limit::BoxFuture,
     login_budget::{self, ATTEMPT, FORCED_WINDOW, ForcedLogin, LIMIT_WINDOW, REFUSED, UNSENT},
+    password_check::PasswordCheck,
     retry::Attempts,
 };
 pub use crate::{login_budget::PastLogin, login_reason::LoginReason};
@@ -43,6 +44,8 @@ pub struct TokenRecord {
     pub expires_at: DateTime<Utc>,
     /// When it was obtained.
     pub obtained_at: DateTime<Utc>,
+    /// The check value of the password that obtained it; `None` if that is not on record.
+    pub password_check: Option<PasswordCheck>,
 }
 
 /// Durable storage for the token and the logins.
@@ -72,7 +75,7 @@ pub(crate) struct Issued {
 
 /// Makes the call that issues a token.
 pub(crate) trait Login: Send + Sync {
-    fn login(&self, reason: LoginReason) -> BoxFuture<'_, Result<Issued, Error>>;
+    fn login(&self, reason: LoginReason, last: LastToken) -> BoxFuture<'_, Result<Issued, Error>>;
 
     /// Resolves when a login that waits must be cancelled.
     fn closing(&self) -> BoxFuture<'_, ()>;
@@ -155,7 +158,11 @@ impl TokenKeeper {
             {
                 keeper.cache(record);
             }
-            let issued = keeper.try_to_log_in(LoginReason::Renewal).await?;
+            let last = match keeper.cached().is_some_and(|record| !keeper.has_expired(&record)) {
+                true => LastToken::Works,
+                false => LastToken::Gone,
+            };
+            let issued = keeper.try_to_log_in(LoginReason::Renewal, last).await?;
             keeper.keep(issued).await.map(drop)
         })
         .await
@@ -215,12 +222,14 @@ impl TokenKeeper {
         kept: Option<TokenRecord>,
     ) -> Result<Arc<TokenRecord>, Error> {
         self.check_foreign_login(reason).await?;
-        let error = match self.try_to_log_in(reason).await {
+        let works = |record: &TokenRecord| reason == LoginReason::Renewal && !self.has_expired(record);
+        let last = if kept.as_ref().is_some_and(works) { LastToken::Works } else { LastToken::Gone };
+        let error = match self.try_to_log_in(reason, last).await {
             Ok(issued) => return self.keep(issued).await,
             Err(error) => error,
         };
         // After a failed renewal the old token stays valid until it expires: keep working, and log a warning.
-        match kept.filter(|record| reason == LoginReason::Renewal && !self.has_expired(record)) {
+        match kept.filter(works) {
             Some(record) => {
                 let again = self.clock.now() + RENEWAL_RETRY;
                 *self.renew_not_before.write() = again;
@@ -244,14 +253,14 @@ impl TokenKeeper {
 
     /// Logs in with retries. Each attempt is recorded before it is made, so that a crash loop cannot exhaust the
     /// login limit; its result is recorded afterwards.
-    async fn try_to_log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
+    async fn try_to_log_in(&self, reason: LoginReason, last: LastToken) -> Result<Issued, Error> {
         let (mut attempts, mut has_retried) = (Attempts::new(self.attempts), false);
         loop {
             self.wait_for_login_budget().await?;
             let at = self.clock.now();
             self.token_store.record_login(at, ATTEMPT).await.map_err(unwritten)?;
             tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
-            let error = match self.login.login(reason).await {
+            let error = match self.login.login(reason, last).await {
                 Ok(issued) => {
                     self.token_store.record_login(at, reason.as_str()).await.map_err(unwritten)?;
                     self.metrics.login(LoginCount::of(reason));
@@ -308,7 +317,7 @@ impl TokenKeeper {
         let (failure, is_made) = (contact::Failure::of(&error), judged == ForcedLogin::Named);
         let named = match is_made {
             true => contact::Outcome::TokensEnded(failure),
-            false => contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, failure),
+            false => contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, failure, LastToken::Gone),
         };
         self.metrics.contact(Some(named), now);
         if is_made {
@@ -422,7 +431,8 @@ mod tests {
             (-day, 36 * 3_600, Some(-day / 2), "somebody has ended it in the record"),
         ] {
             let expires_at = obtained_at + TimeDelta::seconds(life);
-            let record = TokenRecord { token: "sk_live_1".into(), expires_at, obtained_at };
+            let record =
+                TokenRecord { token: "sk_live_1".into(), expires_at, obtained_at, password_check: None };
             let at = renewed_at(&record, TimeDelta::seconds(margin));
             assert_eq!(at.map(|at| (at - obtained_at).num_seconds()), expected, "{why}");
         }

@@ -144,6 +144,7 @@ async fn a_token_renewed_by_another_process_is_taken_from_the_vault_without_a_lo
         token: "sk_live_other".into(),
         expires_at: bench.clock.now() + TimeDelta::days(30),
         obtained_at: bench.clock.now(),
+        password_check: None,
     };
     bench.memory.save(other).await.unwrap();
     bench.script.answers.lock().unwrap().push_back(http("401 Unauthorized", "", "{}"));
@@ -287,6 +288,7 @@ async fn a_closed_port_is_unreachable_and_nothing_counts_as_sent() {
         token: "sk_live_x".into(),
         expires_at: bench.clock.now() + TimeDelta::days(20),
         obtained_at: bench.clock.now(),
+        password_check: None,
     };
     bench.memory.save(kept).await.unwrap();
     let error = nobody.orders().get(&OrderNumber::new("1")).await.unwrap_err();

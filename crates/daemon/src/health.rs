@@ -38,6 +38,10 @@ pub(crate) struct StoreHealth {
     pub problem: Option<Text>,
     /// Deliveries in a row without a signature by a known secret.
     pub unverified: u64,
+    /// True while no login has shown what the configured password is worth: the token is from another one.
+    pub is_password_unproved: bool,
+    /// Why the password file cannot be read, and since when, although it could be read before.
+    pub unreadable_password: Option<(DateTime<Utc>, Text)>,
     /// Whether webhooks arrive, as observed by the work on the store.
     pub webhook: Option<WebhookNews>,
     /// The webhook's registered address, if it is not the configured one.
@@ -82,7 +86,7 @@ impl Health {
     /// Notes a reload that was refused for these mistakes.
     pub(crate) fn note_refused_reload(&self, found_in: FoundIn, mistakes: &[Text], at: DateTime<Utc>) {
         self.note_refused_configuration(found_in, mistakes, at);
-        self.reload.lock().get_or_insert_default().refused();
+        self.reload.lock().get_or_insert_default().refused(mistakes);
     }
 
     /// Returns the requests so far; `None` if this process takes none.
@@ -98,6 +102,11 @@ impl Health {
     /// Adds a store, if it is not there.
     pub(crate) fn add(&self, store: &StoreKey) {
         self.stores().entry(store.clone()).or_default();
+    }
+
+    /// Tells whether no login has shown yet what the password of a store is worth.
+    pub(crate) fn is_password_unproved(&self, store: &StoreKey) -> bool {
+        self.stores().get(store).is_some_and(|health| health.is_password_unproved)
     }
 
     /// Changes the health of a store. The work on a store that was forgotten may end later, and changes nothing.

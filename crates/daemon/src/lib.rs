@@ -48,6 +48,7 @@ mod operators;
 mod outgoing;
 mod page;
 mod panics;
+mod password_proof;
 mod passwords;
 mod pause_watch;
 mod pauses;

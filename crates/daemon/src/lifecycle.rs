@@ -7,7 +7,7 @@ use std::{
 };
 
 use espelho_model::{
-    text,
+    StoreKey, text,
     text::{Language, Locale, Text},
 };
 use espelho_store::FileTrouble;
@@ -34,7 +34,7 @@ use crate::{
     notices::{Channels, DeadMan, Notifier},
     operators::OperatorsFile,
     panics::Panics,
-    passwords::{Changed, Passwords},
+    passwords::{News, Passwords},
     pause_watch, ports,
     reload::{self, Reloads},
     status::Live,
@@ -167,8 +167,8 @@ impl Service {
                 () = failure_of(&mut self.webhooks) => break End::Ended(text!("run-ended-webhooks")),
                 () = self.stores.failed() => break End::Ended(text!("run-ended-store")),
                 _ = &mut web => break End::Ended(text!("run-ended-server")),
-                changed = self.passwords.changed() => {
-                    self.take_passwords(changed);
+                news = self.passwords.news() => {
+                    self.take_passwords(news);
                     schedule = self.reschedule(schedule).await;
                     continue;
                 }
@@ -334,12 +334,34 @@ impl Service {
         tracing::warn!(%address, %configured, next_step, "espelho.socket is used in place of webhooks.listen");
     }
 
-    /// Applies the passwords that the files have now: their stores restart, and nothing else changes.
-    fn take_passwords(&mut self, changed: Vec<Changed>) {
-        for (key, password) in changed {
-            tracing::info!(store = %key, "the password file has changed: the store restarts with the new password");
-            let stores = self.configuration.stores.iter_mut();
-            stores.filter(|store| store.key == key).for_each(|store| store.password = password.clone());
+    /// Applies the passwords that the files have now: their stores restart, and nothing else changes. Notes the files that
+    /// cannot be read.
+    fn take_passwords(&mut self, news: Vec<(StoreKey, News)>) {
+        for (key, news) in news {
+            let unreadable = match news {
+                News::Changed(password) => {
+                    tracing::info!(store = %key, "the password file has changed: the store restarts with the new password");
+                    let stores = self.configuration.stores.iter_mut();
+                    stores
+                        .filter(|store| store.key == key)
+                        .for_each(|store| store.password = password.clone());
+                    None
+                }
+                News::Unreadable(why) => {
+                    let error = why.message(Locale::of(Language::English));
+                    tracing::warn!(store = %key, error, "the store works on with the password that was read before");
+                    Some((self.shared.clock.now(), why))
+                }
+                News::Readable => {
+                    tracing::info!(store = %key, "the password file can be read again");
+                    None
+                }
+            };
+            self.health.change(&key, |health| {
+                // One trouble may follow the other: it began with the first.
+                let since = health.unreadable_password.as_ref().map(|(since, _)| *since);
+                health.unreadable_password = unreadable.map(|(now, why)| (since.unwrap_or(now), why));
+            });
         }
         self.stores.follow(&self.configuration);
     }
@@ -393,6 +415,10 @@ impl Service {
         self.tokens.replace(self.configuration.tokens.clone());
         self.operators.replace(self.configuration.installation.http.operators_file.as_deref());
         self.passwords.follow(&self.configuration.stores);
+        // The new configuration has read every password.
+        for store in &self.configuration.stores {
+            self.health.change(&store.key, |health| health.unreadable_password = None);
+        }
         let Changes { added, removed, changed } = self.stores.follow(&self.configuration);
         telemetry::change_level(&self.configuration.installation.log.level);
         if let Some(front) = front {

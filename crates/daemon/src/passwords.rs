@@ -1,19 +1,21 @@
-//! Password files that an operator corrects while the service runs: their store takes the new password within seconds,
-//! without a reload. A file's contents are compared and passed on, and never logged.
+//! Password files that change while the service runs: their store takes a corrected password within seconds, without a
+//! reload, and a file that cannot be read any more is told before the next start fails on it. A file's contents are compared
+//! and passed on, and never logged.
 
 use std::{
     collections::BTreeMap,
     fs,
+    os::unix::fs::MetadataExt as _,
     path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use espelho_api_client::PasswordSource;
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, text, text::Text};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::config::{StoreConfig, first_readable};
+use crate::config::{StoreConfig, first_readable, unreadable};
 
 /// The interval between two checks; a file is read when two checks in a row find it unchanged.
 const EVERY: Duration = Duration::from_secs(2);
@@ -23,6 +25,8 @@ const EVERY: Duration = Duration::from_secs(2);
 struct Shape {
     modified: SystemTime,
     length: u64,
+    /// The time of the last change of anything, its mode too: seconds and nanoseconds.
+    changed: (i64, i64),
 }
 
 /// A store's file, or its possible paths.
@@ -32,8 +36,10 @@ struct Watched {
     password: SecretString,
     /// The state at the last check.
     seen: Option<Shape>,
-    /// The state at the last read.
-    read: Option<Shape>,
+    /// The state at the last read; outside, `None` before the first one.
+    read: Option<Option<Shape>>,
+    /// True from a read that failed until one that does not.
+    is_unreadable: bool,
 }
 
 /// The password of a store whose file is read again before each login.
@@ -61,8 +67,16 @@ pub(crate) struct Passwords {
     files: BTreeMap<StoreKey, Watched>,
 }
 
-/// A store and its new password.
-pub(crate) type Changed = (StoreKey, SecretString);
+/// The news of a password file.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// It has another password.
+    Changed(SecretString),
+    /// It cannot be read any more, and why.
+    Unreadable(Text),
+    /// It can be read again, and has the same password.
+    Readable,
+}
 
 impl Passwords {
     /// Watches the files of these stores.
@@ -76,49 +90,62 @@ impl Passwords {
     pub(crate) fn follow(&mut self, stores: &[StoreConfig]) {
         let watched = stores.iter().filter(|store| !store.password_files.is_empty()).map(|store| {
             let places = store.password_files.clone();
-            (store.key.clone(), Watched { places, password: store.password.clone(), seen: None, read: None })
+            (store.key.clone(), Watched::of(places, store.password.clone()))
         });
         self.files = watched.collect();
     }
 
-    /// Waits until files have other passwords than their stores. A cancelled wait loses nothing.
-    pub(crate) async fn changed(&mut self) -> Vec<Changed> {
+    /// Waits for news of files. A cancelled wait loses nothing.
+    pub(crate) async fn news(&mut self) -> Vec<(StoreKey, News)> {
         loop {
             self.clock.sleep(EVERY).await;
-            let changed = self.look();
-            if !changed.is_empty() {
-                return changed;
+            let news = self.look();
+            if !news.is_empty() {
+                return news;
             }
         }
     }
 
     /// Checks each file once: a few system calls for each store.
-    fn look(&mut self) -> Vec<Changed> {
-        let changed = |(key, file): (&StoreKey, &mut Watched)| Some((key.clone(), file.look()?));
-        self.files.iter_mut().filter_map(changed).collect()
+    fn look(&mut self) -> Vec<(StoreKey, News)> {
+        let news = |(key, file): (&StoreKey, &mut Watched)| Some((key.clone(), file.look()?));
+        self.files.iter_mut().filter_map(news).collect()
     }
 }
 
 impl Watched {
-    fn look(&mut self) -> Option<SecretString> {
+    fn of(places: Vec<PathBuf>, password: SecretString) -> Self {
+        Self { places, password, seen: None, read: None, is_unreadable: false }
+    }
+
+    fn look(&mut self) -> Option<News> {
         let shape = self.places.iter().find_map(shape_of);
         let is_settled = shape == std::mem::replace(&mut self.seen, shape);
-        if !is_settled || shape.is_none() || shape == self.read {
+        if !is_settled || self.read == Some(shape) {
             return None;
         }
-        self.read = shape;
-        let password = first_readable(&self.places).ok()?;
-        let is_new = password.expose_secret() != self.password.expose_secret();
-        is_new.then(|| {
-            self.password = password.clone();
-            password
-        })
+        self.read = Some(shape);
+        match first_readable(&self.places) {
+            Ok(password) => {
+                let was_unreadable = std::mem::take(&mut self.is_unreadable);
+                if password.expose_secret() == self.password.expose_secret() {
+                    return was_unreadable.then_some(News::Readable);
+                }
+                self.password = password.clone();
+                Some(News::Changed(password))
+            }
+            Err(tried) => {
+                self.is_unreadable = true;
+                Some(News::Unreadable(unreadable(tried, |tried| text!("config-password", tried = tried))))
+            }
+        }
     }
 }
 
 fn shape_of(place: &PathBuf) -> Option<Shape> {
     let metadata = fs::metadata(place).ok()?;
-    Some(Shape { modified: metadata.modified().ok()?, length: metadata.len() })
+    let changed = (metadata.ctime(), metadata.ctime_nsec());
+    Some(Shape { modified: metadata.modified().ok()?, length: metadata.len(), changed })
 }
 
 #[cfg(test)]
@@ -143,28 +170,39 @@ mod tests {
         assert_eq!(taken(), "known");
     }
 
+    // withstands: F146
     #[test]
     fn a_file_is_read_once_when_it_has_changed_and_stays_so() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("loja.password");
-        let mut file = Watched {
-            places: vec![dir.path().join("absent"), place.clone()],
-            password: "old".into(),
-            seen: None,
-            read: None,
+        let write = |text: &str, mode: u32| {
+            fs::write(&place, text).unwrap();
+            fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
         };
-        let mut looks = |text: Option<&str>| {
-            if let Some(text) = text {
-                fs::write(&place, text).unwrap();
-                fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
-            }
-            file.look().map(|password| password.expose_secret().to_owned())
+        let remove = || fs::remove_file(&place).unwrap();
+        let mut file = Watched::of(vec![dir.path().join("absent"), place.clone()], "old".into());
+        let mut looks = |changes: &dyn Fn()| {
+            changes();
+            let told = |news: Option<News>| match news {
+                None => "nothing".to_owned(),
+                Some(News::Changed(password)) => password.expose_secret().to_owned(),
+                Some(News::Unreadable(text)) => text.id().to_owned(),
+                Some(News::Readable) => "readable".to_owned(),
+            };
+            [told(file.look()), told(file.look()), told(file.look())]
         };
-        assert_eq!([looks(None), looks(None)], [None, None], "it is absent");
-        assert_eq!([looks(Some("old\n")), looks(None), looks(None)], [None, None, None], "it is the same");
-        assert_eq!([looks(Some("new-one\n")), looks(None)], [None, Some("new-one".to_owned())]);
-        assert_eq!([looks(None), looks(None)], [None, None], "it is said once");
-        assert_eq!([looks(Some("")), looks(None), looks(None)], [None, None, None], "an empty one is none");
-        assert_eq!([looks(Some("newer-one")), looks(None)], [None, Some("newer-one".to_owned())]);
+        let nothing = ["nothing"; 3];
+        let once = |news| ["nothing", news, "nothing"];
+        assert_eq!(looks(&|| ()), ["config-password", "nothing", "nothing"], "it is absent from the start");
+        assert_eq!(looks(&|| write("old\n", 0o600)), once("readable"));
+        assert_eq!(looks(&|| write("old\n", 0o600)), nothing, "it is the same");
+        assert_eq!(looks(&|| write("new-one\n", 0o600)), once("new-one"));
+        assert_eq!(looks(&|| ()), nothing, "it is said once");
+        assert_eq!(looks(&|| write("", 0o600)), once("config-password"), "an empty one is none");
+        assert_eq!(looks(&|| write("newer-one", 0o600)), once("newer-one"));
+        assert_eq!(looks(&remove), once("config-password"));
+        assert_eq!(looks(&|| write("newer-one", 0o600)), once("readable"));
+        assert_eq!(looks(&|| write("newer-one", 0o604)), once("check-secret-exposed"), "others may read it");
+        assert_eq!(looks(&|| write("newest-one", 0o600)), once("newest-one"));
     }
 }

@@ -3,10 +3,7 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::{collections::BTreeMap, sync::Arc};
 
-use espelho_api_client::{
-    client_metrics::{ClientMetrics, Counted, UnreadableField},
-    contact::Contact,
-};
+use espelho_api_client::client_metrics::{ClientMetrics, Counted, UnreadableField};
 use espelho_model::StoreKey;
 use tokio::sync::Notify;
 
@@ -31,11 +28,6 @@ impl StoreMetrics {
     /// Waits until trouble with the credential of any store begins, changes or ends.
     pub(crate) async fn credential_news(&self) {
         self.credential_news.notified().await;
-    }
-
-    /// Returns what a store's client has observed of the marketplace.
-    pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
-        self.store_metrics().get(store).map(|metrics| metrics.counted().contact)
     }
 
     /// Returns the fields of which a store's client could not read some values.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_api_client::contact::Contact;
+use espelho_api_client::Error as ApiError;
 use espelho_model::{
     containment::{Panicked, contained},
     watch,
@@ -32,6 +32,7 @@ use crate::{
     http::webhook::StoreWakers,
     measure::{Measure, has_own_cause, words},
     metric::list,
+    password_proof::{self, PasswordRecord},
 };
 
 /// The pause before a store that could be taken but not opened is tried again.
@@ -60,7 +61,7 @@ pub(crate) struct StoreTask {
     /// Woken by the receiver.
     pub(crate) store_wakers: StoreWakers,
     pub(crate) health: Arc<Health>,
-    /// True until the work on the store begins with another password than before.
+    /// True until the work on the store begins with another password than this process had before.
     pub(crate) has_new_password: AtomicBool,
 }
 
@@ -138,7 +139,7 @@ impl StoreTask {
         options.push.has_stock_events =
             self.config.webhook.as_ref().is_some_and(WebhookConfig::has_stock_events);
         self.boxed_try_credential(&context).await;
-        let mut panics = 0;
+        let (mut panics, mut refusals) = (0, 0);
         while !self.shared.stop.is_cancelled() {
             let admin_requests = self.shared.admin_queue.of_store(key);
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
@@ -157,6 +158,7 @@ impl StoreTask {
                     }
                 },
                 () = self.boxed_forget_panics() => None,
+                () = self.boxed_try_credential_again(&context, &mut refusals) => None,
                 // Each task finishes its current step, and calls nothing: another process may hold the store by now.
                 () = self.stop_when_lost(&context) => None,
             };
@@ -182,23 +184,97 @@ impl StoreTask {
         Box::pin(self.try_credential(context))
     }
 
-    /// Logs in if the credential's trouble may have ended with the new configuration. The work begins at the latest after
+    /// Logs in if only a login shows what the configured password is worth. The work begins at the latest after
     /// [`CREDENTIAL_TRIED`].
     async fn try_credential(&self, context: &StoreContext) {
-        let contact = self.shared.store_metrics.contact(&context.key).unwrap_or_default();
         // A password is new once: a later start of the work has nothing new to try.
-        let has_new_password = self.has_new_password.swap(false, Ordering::Relaxed);
-        if !is_login_due(&contact, has_new_password) {
+        let is_new = self.has_new_password.swap(false, Ordering::Relaxed);
+        let (is_unproved, is_due) = match self.password_record().await {
+            Ok(record) => {
+                let is_unproved =
+                    is_new || record.is_unproved(self.health.is_password_unproved(&self.config.key));
+                (is_unproved, is_new || record.is_login_due(0, self.shared.clock.now()))
+            }
+            // What cannot be read proves nothing; the work will look again.
+            Err(_) => (true, false),
+        };
+        self.note_unproved_password(is_unproved);
+        if !is_due || !(is_unproved || context.client.metrics().is_credential_refused()) {
             return;
         }
         tokio::select! {
-            tried = context.client.auth().log_in_again() => match tried {
-                Ok(()) => tracing::info!(store = %context.key, "the credential is accepted again"),
-                Err(error) => tracing::warn!(store = %context.key, %error, "the credential is still refused"),
-            },
+            _ = self.log_in(context) => (),
             () = self.shared.clock.sleep(CREDENTIAL_TRIED) => (),
             () = self.shared.stop.cancelled() => (),
         }
+    }
+
+    fn boxed_try_credential_again<'s>(
+        &'s self,
+        context: &'s StoreContext,
+        refusals: &'s mut u32,
+    ) -> BoxFuture<'s, ()> {
+        Box::pin(self.try_credential_again(context, refusals))
+    }
+
+    /// Logs in now and then for as long as no login has proved the password; `refusals` counts those of this password. The
+    /// work goes on meanwhile: the token lives on. It never returns.
+    async fn try_credential_again(&self, context: &StoreContext, refusals: &mut u32) {
+        loop {
+            let waiting = watch::idle();
+            self.shared.clock.sleep(password_proof::LOOK).await;
+            drop(waiting);
+            let was_unproved = self.health.is_password_unproved(&self.config.key);
+            if !was_unproved && !context.client.metrics().is_credential_refused() {
+                *refusals = 0;
+                continue;
+            }
+            let Ok(record) = self.password_record().await else { continue };
+            self.note_unproved_password(record.is_unproved(was_unproved));
+            let is_open =
+                record.is_unproved(was_unproved) || context.client.metrics().is_credential_refused();
+            if is_open
+                && record.is_login_due(*refusals, self.shared.clock.now())
+                && self.log_in(context).await
+            {
+                *refusals += 1;
+            }
+        }
+    }
+
+    /// Logs in to prove the password; returns whether the marketplace refused it. A failed login leaves the token as it is.
+    async fn log_in(&self, context: &StoreContext) -> bool {
+        let key = &context.key;
+        match context.client.auth().log_in_again().await {
+            Ok(()) => {
+                tracing::info!(store = %key, "a login has proved the password");
+                self.note_unproved_password(false);
+                false
+            }
+            Err(error) => {
+                tracing::warn!(store = %key, %error, "no login has proved the password");
+                matches!(error, ApiError::LoginRefused { .. })
+            }
+        }
+    }
+
+    /// Returns what is on record of the configured password.
+    async fn password_record(&self) -> Result<PasswordRecord, espelho_store::Error> {
+        let (key, tokens) = (&self.config.key, self.shared.store.tokens());
+        let record = async {
+            let Some(kept) = tokens.token(key).await? else { return Ok(PasswordRecord::default()) };
+            let logins = tokens.logins_since(key, kept.obtained_at).await?;
+            let logins: Vec<_> = logins.into_iter().map(|login| (login.at, login.reason)).collect();
+            Ok(PasswordRecord::of(self.config.has_password_of(&kept), kept.obtained_at, &logins))
+        };
+        let record: Result<_, espelho_store::Error> = record.await;
+        record.inspect_err(
+            |error| tracing::warn!(store = %key, %error, "the record of the logins could not be read"),
+        )
+    }
+
+    fn note_unproved_password(&self, is_unproved: bool) {
+        self.health.change(&self.config.key, |health| health.is_password_unproved = is_unproved);
     }
 
     /// Stops the work once the store is lost. It never returns, because the work has pages to finish; but from now on
@@ -357,13 +433,6 @@ impl StoreTask {
     }
 }
 
-/// Tells whether the work begins with a login. After a refused one it does, perhaps with a corrected password: a token that
-/// is still valid proves nothing about it. Where another program leaves us no token, a new password may keep that program
-/// out. A token that works is left alone.
-fn is_login_due(contact: &Contact, has_new_password: bool) -> bool {
-    contact.is_credential_refused() || (has_new_password && contact.is_shut_out())
-}
-
 /// Returns the pause after so many panics in a row: a second, then twice as long each time.
 fn after_panics(panics: u32) -> Duration {
     Duration::from_secs(1 << panics.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
@@ -376,32 +445,4 @@ fn boxed_run<'s>(
     measure: &'s Measure,
 ) -> BoxFuture<'s, Option<Problem>> {
     Box::pin(async move { live::run(context, wakers, options, measure).await.map(Problem::from) })
-}
-
-#[cfg(test)]
-mod tests {
-    use espelho_api_client::contact::{Failure, Outcome, TroubleKind};
-
-    use super::*;
-
-    #[test]
-    fn a_new_password_ends_the_block_by_another_program_and_costs_no_token_that_works() {
-        let failure = Failure::default;
-        let refused = |kind| Outcome::LoginRefused(kind, failure());
-        let useful = || Outcome::Useful(("/api/products", "GET"));
-        for (outcomes, has_new_password, expected, why) in [
-            (vec![], true, false, "all is well"),
-            (vec![useful()], true, false, "all is well"),
-            (vec![refused(TroubleKind::ForeignLogin)], true, true, "another program has the token"),
-            (vec![refused(TroubleKind::ForeignLogin)], false, false, "it still has the password"),
-            (vec![Outcome::TokensEnded(failure())], true, false, "it is named, and we have a token"),
-            (vec![refused(TroubleKind::ForeignLogin), useful()], true, false, "our token works again"),
-            (vec![refused(TroubleKind::Credential)], true, true, "the password was refused"),
-            (vec![refused(TroubleKind::Credential)], false, true, "perhaps the portal was mended"),
-        ] {
-            let mut contact = Contact::default();
-            outcomes.into_iter().for_each(|outcome| contact.note(outcome, DateTime::UNIX_EPOCH));
-            assert_eq!(is_login_due(&contact, has_new_password), expected, "{why}");
-        }
-    }
 }

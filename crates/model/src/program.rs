@@ -49,13 +49,14 @@ const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
     // It keeps its terminal.
     ("sudo systemctl start espelho && espelho doctor", "espelho run"),
+    ("sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20", "espelho run"),
+    ("sudo systemctl enable --now espelho espelho.socket", "espelho run"),
     ("sudo systemctl stop espelho.socket espelho", "Ctrl-C"),
     ("sudo systemctl enable --now espelho", "espelho run"),
     ("sudo systemctl start espelho", "espelho run"),
     // Ctrl-C in its terminal: a pattern of processes would meet those of other installations.
     ("sudo systemctl restart espelho", "Ctrl-C; espelho run"),
-    ("sudo systemctl reload espelho", "espelho reload"),
-    ("systemctl reload espelho", "espelho reload"),
+    ("sudo espelho reload", "espelho reload"),
 ];
 
 static CALL: OnceLock<String> = OnceLock::new();
@@ -106,7 +107,7 @@ pub fn called(text: &str) -> Cow<'_, str> {
 /// Replaces the commands for the unit by those that work without one.
 pub(crate) fn without_unit(text: &str) -> Cow<'_, str> {
     // A text about editing the socket's unit is shown only where that unit is installed.
-    if !text.contains("systemctl") || text.contains("systemctl edit") {
+    if !text.contains("sudo ") || text.contains("systemctl edit") {
         return Cow::Borrowed(text);
     }
     let replaced = |text: String, (unit, plain): &(&str, &str)| text.replace(unit, plain);
@@ -162,7 +163,7 @@ mod tests {
             ("sudo systemctl start espelho", "espelho run"),
             ("sudo systemctl enable --now espelho", "espelho run"),
             ("sudo systemctl start espelho && espelho doctor", "espelho run"),
-            ("depois: sudo systemctl reload espelho;", "depois: espelho reload;"),
+            ("depois: sudo espelho reload;", "depois: espelho reload;"),
             ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
             ("(sudo systemctl stop espelho.socket espelho, ou kill 7)", "(Ctrl-C, ou kill 7)"),
             ("espelho doctor", "espelho doctor"),

@@ -83,6 +83,7 @@ pub(crate) static SQLITE_INBOX: LazyLock<Migrator> = migrations!("sqlite/inbox":
     "0012_webhook_addresses",
     "0014_effects",
     "0030_tokens",
+    "0102_password_checks",
 );
 
 /// PostgreSQL, which has everything in one database.
@@ -139,6 +140,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0099_counts_that_differ",
     "0100_differences_and_zero_prices",
     "0101_refunds_and_issued_documents",
+    "0102_password_checks",
 );
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::{
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
+    PasswordCheck,
     error::BoxedError,
     limit::{BoxFuture, QuotaStore, Spent},
     token::{PastLogin, TokenRecord, TokenStore},
@@ -67,6 +68,7 @@ impl TokenStore for ClientStorage {
                 token: kept.token.into(),
                 expires_at: kept.expires_at,
                 obtained_at: kept.obtained_at,
+                password_check: kept.password_check.and_then(PasswordCheck::from_number),
             }))
         })
     }
@@ -79,6 +81,7 @@ impl TokenStore for ClientStorage {
                 obtained_at: record.obtained_at,
                 username: self.username.clone(),
                 base_url: self.base_url.clone(),
+                password_check: record.password_check.map(PasswordCheck::number),
             };
             // The login that issued this token has also moved the webhook.
             if let Some(url) = &self.webhook {

@@ -1,7 +1,8 @@
 //! Credential faults: wrong, used by another program, or without an ability.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
+use espelho_sandbox::NewOrder;
 use espelho_tests::{Kind, Surface, Surfaces, installation::STORE, on_both_databases, truth::Reader, until};
 
 use crate::stage::{Setting, Stage};
@@ -10,6 +11,9 @@ on_both_databases![
     a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_by_all_once_it_has_ended,
     a_password_that_is_corrected_while_its_token_lives_is_tried_and_its_alarm_ends,
     a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed,
+    a_wrong_password_in_the_file_is_named_although_the_token_lives,
+    a_password_that_changed_while_the_service_was_stopped_is_proved_by_one_login,
+    a_password_file_that_is_gone_is_named_before_the_next_start_fails,
     a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it,
     an_ability_that_the_token_lacks_is_named,
 ];
@@ -72,6 +76,63 @@ async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed
     stage.write_password(&password);
     watch.ends();
     watch.cleared().await;
+}
+
+// Exercises F134, F137, F146
+async fn a_wrong_password_in_the_file_is_named_although_the_token_lives(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    let password = stage.sandbox.stores().remove(0).password;
+    let mut watch = stage.watch("wrong password in the file, token alive", "credential_refused");
+    stage.write_password("errada-errada-errada");
+    watch.raised().await;
+    // The token works on, and so does the mirror.
+    let number = stage.control().orders().place(STORE, NewOrder::default());
+    let mirror = stage.mirror().await;
+    until("the new order is mirrored", async || {
+        let asked = format!("SELECT order_number FROM orders WHERE order_number = '{number}'");
+        mirror.ask(&asked).await.len() == 1
+    })
+    .await;
+    let logins = stage.sandbox.stats().logins;
+    stage.write_password(&password);
+    watch.ends();
+    watch.cleared().await;
+    assert_eq!(stage.sandbox.stats().logins, logins + 1);
+}
+
+// Exercises F137
+async fn a_password_that_changed_while_the_service_was_stopped_is_proved_by_one_login(kind: Kind) {
+    let mut stage = Stage::on(kind).await;
+    let logins = stage.sandbox.stats().logins;
+    stage.kill().await;
+    stage.start();
+    stage.is_well().await;
+    assert_eq!(stage.sandbox.stats().logins, logins, "the password is the token's");
+    stage.kill().await;
+    assert!(stage.control().credentials().set_password(STORE, NEW));
+    stage.write_password(NEW);
+    stage.start();
+    until("a login has proved it", async || stage.sandbox.stats().logins > logins).await;
+    stage.is_well().await;
+    stage.kill().await;
+    stage.start();
+    stage.is_well().await;
+    assert_eq!(stage.sandbox.stats().logins, logins + 1);
+}
+
+// Exercises F134
+async fn a_password_file_that_is_gone_is_named_before_the_next_start_fails(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    let password = stage.sandbox.stores().remove(0).password;
+    let logins = stage.sandbox.stats().logins;
+    let mut watch = stage.watch("password file gone", "password_unreadable");
+    fs::remove_file(stage.installation.dir().join(format!("stores/{STORE}.password"))).unwrap();
+    let alarm = watch.raised().await;
+    assert!(alarm.text("text").contains("loja-1.password"), "the file is named: {alarm:?}");
+    stage.write_password(&password);
+    watch.ends();
+    watch.cleared().await;
+    assert_eq!(stage.sandbox.stats().logins, logins, "it is the same password");
 }
 
 // Exercises F082, F134

@@ -70,8 +70,17 @@ pub enum Outcome {
     /// Another program ends our tokens; a login is made all the same.
     TokensEnded(Failure),
     /// A login was refused, or is not made because another program would end its token too
-    /// ([`TroubleKind::ForeignLogin`]).
-    LoginRefused(TroubleKind, Failure),
+    /// ([`TroubleKind::ForeignLogin`]). The token from before works on, or there is none.
+    LoginRefused(TroubleKind, Failure, LastToken),
+}
+
+/// Whether a login that fails leaves a token that works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastToken {
+    /// It has not expired, and nothing has refused it.
+    Works,
+    /// There is none, or it is dead.
+    Gone,
 }
 
 impl Outcome {
@@ -117,6 +126,7 @@ impl Outcome {
         request: &ApiRequest,
         result: &Result<T, Error>,
         reason: LoginReason,
+        last: LastToken,
     ) -> Option<Self> {
         let error = match result {
             Ok(_) => return Some(Self::LoginAccepted(reason)),
@@ -125,7 +135,7 @@ impl Outcome {
             }
             Err(Error::LoginFailed { source, .. }) => source,
             Err(error @ Error::LoginRefused { .. }) => {
-                return Some(Self::LoginRefused(TroubleKind::Credential, Failure::of(error)));
+                return Some(Self::LoginRefused(TroubleKind::Credential, Failure::of(error), last));
             }
             Err(_) => return None,
         };
@@ -229,7 +239,7 @@ mod tests {
             after: None,
         };
         let failed = Err::<(), _>(Error::LoginFailed { username: "u".into(), source: Box::new(source) });
-        Outcome::of_login(&request, &failed, reason)
+        Outcome::of_login(&request, &failed, reason, LastToken::Gone)
     }
 
     #[test]

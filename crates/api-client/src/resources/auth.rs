@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ApiRequest, contact,
+    ApiRequest,
+    contact::{self, LastToken},
     error::{Error, conceal},
     limit::BoxFuture,
     login_reason::LoginReason,
+    password_check::PasswordCheck,
     send::{Answer, Transport},
     token::{Issued, Login, TokenRecord},
     wire::{
@@ -79,8 +81,8 @@ fn login_request(username: &str, password: &SecretString, webhook: Option<&Webho
 }
 
 impl Login for Credential {
-    fn login(&self, reason: LoginReason) -> BoxFuture<'_, Result<Issued, Error>> {
-        Box::pin(self.log_in(reason))
+    fn login(&self, reason: LoginReason, last: LastToken) -> BoxFuture<'_, Result<Issued, Error>> {
+        Box::pin(self.log_in(reason, last))
     }
 
     fn closing(&self) -> BoxFuture<'_, ()> {
@@ -89,26 +91,33 @@ impl Login for Credential {
 }
 
 impl Credential {
-    async fn log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
-        let request = login_request(&self.username, &self.password.password(), self.webhook.as_ref());
+    async fn log_in(&self, reason: LoginReason, last: LastToken) -> Result<Issued, Error> {
+        let password = self.password.password();
+        let check = PasswordCheck::of(&self.username, &password);
+        let request = login_request(&self.username, &password, self.webhook.as_ref());
         self.transport.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = self.transport.once(&request, None, None, None).await;
-        let issued =
-            answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
+        let issued = answer
+            .and_then(|answer| self.read(&answer, check).map_err(|cause| request.no_answer(&answer, cause)));
         let issued = issued.map_err(|error| self.named(error));
-        let outcome = contact::Outcome::of_login(&request, &issued, reason);
+        let outcome = contact::Outcome::of_login(&request, &issued, reason, last);
         self.transport.metrics.contact(outcome, self.clock.now());
         issued
     }
 
-    fn read(&self, answer: &Answer) -> Result<Issued, BodyError> {
+    fn read(&self, answer: &Answer, check: PasswordCheck) -> Result<Issued, BodyError> {
         let wire: TokenWire<'_> = object(envelope::payload(&answer.body)?.get())?;
         let now = self.clock.now();
         let stated = FieldReader::new(self.naive_offset).time("expires_at", wire.expires_at);
         // The lifetime by the server's own clock; ours may be wrong by years.
         let life = stated.map(|at| at - answer.date.unwrap_or(now)).filter(|life| *life > TimeDelta::zero());
         let life = life.unwrap_or(TOKEN_LIFETIME).min(TOKEN_LIFETIME);
-        let record = TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now };
+        let record = TokenRecord {
+            token: wire.token,
+            expires_at: now + life,
+            obtained_at: now,
+            password_check: Some(check),
+        };
         // Without the block the login asked for no webhook, so any secret in the answer is a different one.
         let webhook_secret = self.webhook.as_ref().and_then(|_| webhook_secret(&answer.body));
         conceal(&record.token);

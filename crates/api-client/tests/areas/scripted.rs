@@ -100,8 +100,12 @@ async fn open(base_url: String) -> Client {
         attempts: 2,
         webhook: None,
     };
-    let token =
-        TokenRecord { token: "sk_live_0001".into(), expires_at: now + TimeDelta::days(20), obtained_at: now };
+    let token = TokenRecord {
+        token: "sk_live_0001".into(),
+        expires_at: now + TimeDelta::days(20),
+        obtained_at: now,
+        password_check: None,
+    };
     let clock = Arc::new(SteppingClock(Mutex::new(now)));
     Client::open(settings, clock, Arc::new(FullVault(token)), Arc::new(NoQuotaStore)).await.unwrap()
 }

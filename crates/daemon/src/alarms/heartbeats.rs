@@ -157,6 +157,8 @@ mod tests {
             failing_routes: None,
             unreadable: Vec::new(),
             credential: None,
+            is_password_unproved: false,
+            unreadable_password: None,
             missing_scopes: Vec::new(),
             refused_writes: None,
             ahead_seconds: None,

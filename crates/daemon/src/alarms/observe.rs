@@ -228,6 +228,8 @@ impl Facts {
             failing_routes: None,
             unreadable: Vec::new(),
             credential: None,
+            is_password_unproved: false,
+            unreadable_password: None,
             missing_scopes: Vec::new(),
             refused_writes: None,
             ahead_seconds: None,
@@ -449,6 +451,8 @@ fn add_health(
     at: DateTime<Utc>,
 ) {
     seen.owner = health.owner(matches!(seen.owner, Owner::Elsewhere));
+    seen.is_password_unproved = health.is_password_unproved;
+    seen.unreadable_password.clone_from(&health.unreadable_password);
     if health.is_held() {
         seen.run_problem.clone_from(&health.problem);
     }
@@ -515,7 +519,8 @@ fn add_contact(
         kind: match trouble.kind {
             TroubleKind::ForeignLogin if contact.is_shut_out() => CredentialKind::Foreign,
             TroubleKind::ForeignLogin => CredentialKind::Shared,
-            _ => CredentialKind::Refused,
+            _ if contact.is_shut_out() => CredentialKind::Refused,
+            _ => CredentialKind::Outdated,
         },
         since: trouble.since,
         place: shown.password_place.clone(),

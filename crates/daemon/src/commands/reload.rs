@@ -31,7 +31,8 @@ enum Ended {
     Whole,
     /// These parts need a restart.
     Partly(Vec<String>),
-    Refused,
+    /// For these mistakes; none from a service of an earlier version.
+    Refused(Vec<Text>),
     /// The service has not answered in time.
     Unknown,
 }
@@ -117,7 +118,7 @@ fn is_of_another_program(process: u32) -> bool {
 fn ended(before: u64, now: Option<ReloadState>) -> Option<Ended> {
     let now = now.filter(|now| now.requests > before)?;
     Some(match (now.is_refused, now.needs_restart.is_empty()) {
-        (true, _) => Ended::Refused,
+        (true, _) => Ended::Refused(now.mistakes),
         (false, true) => Ended::Whole,
         (false, false) => Ended::Partly(now.needs_restart),
     })
@@ -130,8 +131,8 @@ fn tell(ended: &Ended, cli: &Cli) -> u8 {
             (exit::PARTIAL, "partial", &parts[..], text!("run-reloaded-partly", parts = parts.join(", ")))
         }
         Ended::Unknown => (exit::PARTIAL, "unknown", &[][..], text!("run-reload-unknown")),
-        Ended::Refused => {
-            let text = text!("run-reload-refused");
+        Ended::Refused(mistakes) => {
+            let text = text!("run-reload-refused", count = mistakes.len(), mistakes = mistakes.clone());
             return say(&Problem::of(Trouble::Configuration, "reload_refused", text), cli);
         }
     };
@@ -156,14 +157,15 @@ mod tests {
     fn a_reload_ends_with_what_the_service_says_of_this_request() {
         let told = |requests, is_refused, parts: &[&str]| {
             let needs_restart = parts.iter().map(|&part| part.to_owned()).collect();
-            Some(ReloadState { requests, is_refused, needs_restart })
+            let mistakes = if is_refused { vec![Text::new("a")] } else { Vec::new() };
+            Some(ReloadState { requests, is_refused, mistakes, needs_restart })
         };
         for (now, expected, why) in [
             (None, None, "no answer"),
             (told(3, true, &[]), None, "an earlier request"),
             (told(4, false, &[]), Some(Ended::Whole), "carried out"),
             (told(4, false, &["language"]), Some(Ended::Partly(vec!["language".into()])), "in part"),
-            (told(4, true, &[]), Some(Ended::Refused), "refused"),
+            (told(4, true, &[]), Some(Ended::Refused(vec![Text::new("a")])), "refused"),
             (told(5, false, &[]), Some(Ended::Whole), "somebody else asked as well"),
         ] {
             assert_eq!(ended(3, now), expected, "{why}");
@@ -174,8 +176,13 @@ mod tests {
     fn a_service_that_refuses_keeps_what_needs_a_restart() {
         let mut state = ReloadState::default();
         state.carried_out(&["language"]);
-        state.refused();
-        let expected = ReloadState { requests: 2, is_refused: true, needs_restart: vec!["language".into()] };
+        state.refused(&[Text::new("a")]);
+        let expected = ReloadState {
+            requests: 2,
+            is_refused: true,
+            mistakes: vec![Text::new("a")],
+            needs_restart: vec!["language".into()],
+        };
         assert_eq!(state, expected);
         state.carried_out(&[]);
         assert_eq!(state, ReloadState { requests: 3, ..ReloadState::default() });

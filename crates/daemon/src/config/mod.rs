@@ -35,7 +35,7 @@ pub(crate) use installation::{Installation, LogFormat, Schedule, Traces};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use notices::{ExecConfig, NoticeWebhook, NoticesConfig, PingConfig, SmtpConfig, SmtpTls};
 pub(crate) use people::of_installation as people;
-pub(crate) use secret::{from_first as first_readable, secret_file};
+pub(crate) use secret::{from_first as first_readable, secret_file, unreadable};
 pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;
 

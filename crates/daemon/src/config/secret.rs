@@ -57,7 +57,7 @@ pub(super) fn password_files(
 }
 
 /// Returns the mistake of a file that others may read, else the mistake that no path has the secret.
-pub(super) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
+pub(crate) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
     let exposed = tried.iter().find(|text| text.id() == EXPOSED).cloned();
     exposed.unwrap_or_else(|| nowhere(tried))
 }

@@ -7,7 +7,9 @@ use std::{
 };
 
 use chrono::{DateTime, FixedOffset, Utc};
+use espelho_api_client::PasswordCheck;
 use espelho_model::{StoreKey, text, text::Text};
+use espelho_store::KeptToken;
 use espelho_sync_engine::{plan::gone::GoneGuard, push::PushOptions};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -74,6 +76,14 @@ impl StoreConfig {
         };
         // `Debug` shows every present and future key; only secrets are hidden from it.
         format!("{self:?}") == format!("{other:?}") && secrets(self) == secrets(other)
+    }
+
+    /// Tells whether the password is the one that obtained this token; `None` if that is not on record, or the token is
+    /// another credential's.
+    pub(crate) fn has_password_of(&self, token: &KeptToken) -> Option<bool> {
+        let is_ours = token.username == self.username && token.base_url == self.base_url;
+        let check = PasswordCheck::from_number(token.password_check.filter(|_| is_ours)?)?;
+        Some(check == PasswordCheck::of(&self.username, &self.password))
     }
 
     /// Returns true if the credential has another password than before.

@@ -1,5 +1,5 @@
 //! The day's figures for the pages: counted in the background, one reading at a time, and kept for a while. A page waits
-//! for them only where there are none yet.
+//! a moment for newer ones where those that are known are old.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -16,8 +16,9 @@ const MAX_AGE: Duration = Duration::from_secs(3);
 const SHARE: u32 = 20;
 /// Figures that nobody has asked for in this time are forgotten: nobody sees old ones as those of now.
 const KEPT: Duration = Duration::from_secs(60);
-/// How long a page waits for its first figures; a page without them says so, and has them when it renews itself.
-const FIRST: Duration = Duration::from_millis(25);
+/// How long a page waits for new figures. After that it shows the known ones, or says that there are none; it has the new
+/// ones when it renews itself.
+const WAIT: Duration = Duration::from_millis(25);
 
 /// The figures of each store that somebody looks at, and of all.
 pub(crate) struct FigureCache {
@@ -51,13 +52,11 @@ impl FigureCache {
         }
         let (cache, key) = (Arc::clone(self), of.cloned());
         let counting = tokio::spawn(async move { cache.count(key).await });
-        match known {
-            Some(known) => Some(known),
-            None => tokio::select! {
-                counted = counting => counted.ok().flatten(),
-                () = self.clock.sleep(FIRST) => None,
-            },
-        }
+        let counted = tokio::select! {
+            counted = counting => counted.ok().flatten(),
+            () = self.clock.sleep(WAIT) => None,
+        };
+        counted.or(known)
     }
 
     /// Returns what is known, and whether the caller is to count.

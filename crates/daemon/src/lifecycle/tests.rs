@@ -108,7 +108,7 @@ impl World {
         let shared =
             Shared::open_by(read_by, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
         let store = shared.store.clone();
-        let key = espelho_model::StoreKey::new("loja").unwrap();
+        let key = StoreKey::new("loja").unwrap();
         let lease = match holder {
             Some(owner) => Some(store.leases().acquire_now(&key, owner).await.unwrap()),
             None => None,

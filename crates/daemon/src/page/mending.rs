@@ -13,6 +13,9 @@ use espelho_store::TroubledRow;
 use super::words::{Words, encoded, store_address};
 use crate::{acts::Deed, alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 
+/// Starts the service and the port of its webhooks, now and with the machine, and shows what may keep it from starting.
+const START: &str = "sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20";
+
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mend {
@@ -137,8 +140,12 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             }]
         }
         "service_stopped" => {
-            vec![plain(text!("page-mend-start"), &program::called("sudo systemctl start espelho"))]
+            vec![plain(text!("page-mend-start"), &program::called(START))]
         }
+        "configuration_refused" => vec![
+            ours(text!("page-mend-check"), "check"),
+            plain(text!("page-mend-reload"), &program::called("sudo espelho reload")),
+        ],
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),
     }

@@ -106,7 +106,8 @@ fn a_text_is_rendered_in_one_language_and_names_its_next_step() {
     let [portuguese, english] = BOTH.map(|locale| (text.message(locale), text.next(locale).unwrap()));
     assert_ne!(portuguese, english);
     assert!(
-        portuguese.1.contains("systemctl start espelho") && english.1.contains("systemctl start espelho")
+        portuguese.1.contains("systemctl enable --now espelho")
+            && english.1.contains("systemctl enable --now espelho")
     );
 }
 

@@ -1,9 +1,9 @@
 # Alarms (contract 4). The message says what is wrong; `.next` is the next step.
 
 alarm-service-stopped = The service is stopped: no sign of life for { $seconds }.
-    .next = sudo systemctl start espelho
+    .next = sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20
 alarm-service-never-started = The service was never started.
-    .next = sudo systemctl enable --now espelho
+    .next = sudo systemctl enable --now espelho espelho.socket
 alarm-disk-full = { $mebibytes ->
         [0] The database's disk is full: nothing more can be written.
        *[other] The database's disk is nearly full: { $mebibytes } MiB are left.
@@ -36,7 +36,7 @@ alarm-configuration-refused = The new configuration was refused, and the service
     }
     .next = { $found_in ->
         [database] { $step } Whether it is enough: espelho doctor
-       *[files] correct the file and check it: espelho check; then: sudo systemctl reload espelho
+       *[files] correct the file and check it: espelho check; then: sudo espelho reload
     }
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->
@@ -58,10 +58,16 @@ alarm-unreadable-values = { $count ->
     .next = tell whoever maintains the mirror, with the names of the fields; nothing is lost: until then read the value in raw
 alarm-mirror-differs = The mirror of store { $store } differs from the marketplace ({ $resource }): { $count } of the { $compared } that the audit of { $at } compared, and the mirror has not corrected them since.
     .next = see which rows: espelho audit --store { $store }; read them again: espelho --resync --deep --only { $only } --store { $store }
-alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
-    .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login
+alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }); espelho tries again by itself{ $token ->
+        [works] , and works on with the token that it has.
+       *[gone] .
+    }
+    .next = correct the password in { $place }, and espelho logs in with it at once; for the username, or a password in stores/{ $store }.toml: sudo espelho reload. If they are right, try now: espelho doctor --login
+alarm-password-unreadable = Store { $store }: { $why }. The service works on with the password that it read before, and could not be started again.
+    .next = { $step }
+alarm-password-place = the file must exist, have the password, and be the service user's own, readable by nobody else; espelho notices by itself
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
-    .next = find the program that logs in with this username (another ERP, a hub, an old installation) and make a credential for each program in the seller portal; a new one for this store goes into its file, then run: sudo systemctl reload espelho. A program that cannot be found is kept out by another password, in the portal and in the store's file. To end this alarm without a wait once it is mended: espelho doctor --login
+    .next = has it ended already (a test, an old installation)? Then: espelho doctor --login. Else find the program that logs in with this username (another ERP, a hub) and make a credential for each program in the seller portal; a new one for this store goes into its file, then: sudo espelho reload. A program that cannot be found is kept out by another password, in the portal and in the store's file
 alarm-scope-missing = The marketplace refuses requests of store { $store } for lack of permissions (403): { $scopes }.
     .next = add them to the credential in the seller portal; espelho notices by itself{ $rows ->
         [yes] , and sends the refused rows again after: { $retry }
@@ -73,7 +79,7 @@ alarm-not-loaded = { $count ->
         [one] The running service does not know store { $stores }
        *[other] The running service does not know { $count } stores of the configuration ({ $stores })
     }: it has the configuration from before, and nobody works on what is new.
-    .next = sudo systemctl reload espelho
+    .next = sudo espelho reload
 alarm-token-expires = The token of store { $store } ends at { $end } and is not renewed yet.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at another address: { $registered }.
@@ -180,6 +186,7 @@ unproved-database = No write to the database was confirmed in the last 3 minutes
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.
+unproved-password = No login has shown yet what the password of store { $store } is worth. espelho tries by itself; now: espelho doctor --login
 unproved-owner = Nobody works on store { $store } yet.
 unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: the last test delivery before the start did not come.
 unproved-count = The marketplace counts { $remote } records in store { $store } ({ $resource }), and the mirror has { $local }, since { $since }: it is not known whether any is missing or the count is wrong. The next complete reconciliation looks for all; espelho --resync --store { $store } does so now.

@@ -44,7 +44,7 @@ api-refused = { $words ->
         [listing-not-ready] Correct the listing as named: the mirror sends it again by itself.
         [too-many] Nothing to do: the mirror waits and goes on by itself. If it is always so, another program spends this store's limit.
         [server] The marketplace has a fault: the mirror tries again by itself.
-        [no-webhook] Configure [webhook] in the store's file and reload: sudo systemctl reload espelho. Then: espelho retry { $row }; to give it up: espelho ignore { $row }
+        [no-webhook] Configure [webhook] in the store's file and reload: sudo espelho reload. Then: espelho retry { $row }; to give it up: espelho ignore { $row }
        *[other] Read what the marketplace says and correct the request.
     }
 api-login-refused = { $words ->

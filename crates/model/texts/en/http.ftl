@@ -1,7 +1,7 @@
 # The HTTP API: why a request is not answered.
 
 http-api-off = The HTTP API is off: this installation has no tokens.
-    .next = Name a file with tokens in espelho.toml ([http] tokens_file) and reload: systemctl reload espelho
+    .next = Name a file with tokens in espelho.toml ([http] tokens_file) and reload: sudo espelho reload
 http-unauthorized = The request has no valid token.
     .next = Send “Authorization: Bearer TOKEN” with a token of the file that [http] tokens_file names.
 http-scope = The token “{ $name }” lacks the scope “{ $scope }”.

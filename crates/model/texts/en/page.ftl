@@ -63,6 +63,8 @@ page-mend-resync = To reconcile now:
 page-mend-store = See the store
 page-mend-status = To see the state:
 page-mend-start = To start the service:
+page-mend-check = To see every mistake:
+page-mend-reload = To read it again:
 page-mend-clock = To set the clock:
 
 page-alarm-service-stopped = service stopped
@@ -86,6 +88,7 @@ page-alarm-webhook-elsewhere = webhook at another address
 page-alarm-webhooks-unverified = webhooks with an unknown signature
 page-alarm-not-held = nobody works on the store
 page-alarm-run-failed = reconciliation stopped
+page-alarm-password-unreadable = password file cannot be read
 page-alarm-token-expires = token ends soon
 page-alarm-unknown-store = unknown store
 page-alarm-failed = not done
@@ -209,7 +212,7 @@ page-act-cancel = Back
 page-act-again = To act here, log in with your operator's token: the question comes back then.
 page-act-login = To act here, log in with your operator's token. The command line below does the same.
 page-act-viewer = { $name } may only look. The command line below does the same, for whoever has access to the machine.
-page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo systemctl reload espelho. The command line does the same.
+page-act-off = Acting on the page is off. To switch it on: in espelho.toml, [http] operators_file = "operators"; in that file (chmod 600) a line NAME:operator:TOKEN for each person; then sudo espelho reload. The command line does the same.
 page-act-form = This form is of another session: go back to the page and try again.
 page-act-not-allowed = This person may not act: see the file of operators.
 page-act-nothing = Nothing is left to be done: what this was about is settled, or has changed meanwhile.

@@ -18,8 +18,11 @@ run-reloaded-partly = The service uses the new configuration, but for what needs
     .next = sudo systemctl restart espelho
 run-reload-unknown = The service has the request and has not said yet what became of it; its log does.
     .next = espelho status
-run-reload-refused = The service refused the new configuration and keeps the earlier one; its log names the mistake.
-    .next = Correct it, look with espelho check, and reload: sudo systemctl reload espelho
+run-reload-refused = The service refused the new configuration and keeps the earlier one{ $count ->
+        [0] ; its log names the mistake.
+       *[other] : { $mistakes }
+    }
+    .next = Correct it, look with espelho check, and reload: sudo espelho reload
 run-reload-no-service = No service answers on { $address }.
     .next = If it is stopped, its next start reads the new configuration: sudo systemctl start espelho
 run-reload-other = The service on { $address } is another installation's; nothing was asked of it.

@@ -1,7 +1,7 @@
 # Words that the database says by itself: rows that nobody works on, and sentences of views. `.next` is the next step.
 
 store-service-stopped = The service is stopped: no order arrives and nothing is sent.
-    .next = sudo systemctl start espelho
+    .next = sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20
 
 store-taken-unknown-store = erp_orders names the store “{ $store }”, which this installation never had: these orders do not count as taken.
     .next = Change store in erp_orders to the name of a configured store, or delete these rows.

@@ -1,9 +1,9 @@
 # Alarmes (contrato 4). A mensagem diz o que há; `.next` diz o próximo passo.
 
 alarm-service-stopped = O serviço está parado: nenhum sinal de vida há { $seconds }.
-    .next = sudo systemctl start espelho
+    .next = sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20
 alarm-service-never-started = O serviço ainda não foi iniciado.
-    .next = sudo systemctl enable --now espelho
+    .next = sudo systemctl enable --now espelho espelho.socket
 alarm-disk-full = { $mebibytes ->
         [0] O disco do banco de dados está cheio: nada mais pode ser gravado.
        *[other] O disco do banco de dados está quase cheio: restam { $mebibytes } MiB.
@@ -36,7 +36,7 @@ alarm-configuration-refused = A configuração nova foi recusada, e o serviço c
     }
     .next = { $found_in ->
         [database] { $step } Para ver se basta: espelho doctor
-       *[files] corrija o arquivo e confira com: espelho check; depois: sudo systemctl reload espelho
+       *[files] corrija o arquivo e confira com: espelho check; depois: sudo espelho reload
     }
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->
@@ -58,10 +58,16 @@ alarm-unreadable-values = { $count ->
     .next = avise quem mantém o espelho, com os nomes dos campos; nada se perdeu: até lá, leia o valor em raw
 alarm-mirror-differs = O espelho da loja { $store } difere do marketplace ({ $resource }): { $count } de { $compared } na auditoria de { $at }, e o espelho ainda não corrigiu.
     .next = veja quais linhas: espelho audit --store { $store }; leia-as de novo: espelho --resync --deep --only { $only } --store { $store }
-alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
-    .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login
+alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }); o espelho tenta de novo sozinho{ $token ->
+        [works] {" "}e continua com o token que tem.
+       *[gone] .
+    }
+    .next = corrija a senha em { $place }, e o espelho entra com ela na hora; para o username, ou uma senha em stores/{ $store }.toml: sudo espelho reload. Se estão certos, tente agora: espelho doctor --login
+alarm-password-unreadable = Loja { $store }: { $why }. O serviço trabalha com a senha que leu antes e não poderia ser iniciado de novo.
+    .next = { $step }
+alarm-password-place = o arquivo tem de existir, conter a senha e ser do usuário do serviço, sem leitura para mais ninguém; o espelho percebe sozinho
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
-    .next = ache o programa que entra com este usuário (outro ERP, um hub, uma instalação antiga) e crie no portal uma credencial para cada programa; se a nova é desta loja, escreva-a no arquivo dela e rode: sudo systemctl reload espelho. O programa que ninguém acha fica de fora com uma senha nova, no portal e no arquivo da loja. Resolvido, para encerrar este alarme sem esperar: espelho doctor --login
+    .next = já acabou (um teste, uma instalação antiga)? Então: espelho doctor --login. Se não, ache o programa que entra com este usuário (outro ERP, um hub) e crie no portal uma credencial para cada programa; a nova desta loja vai no arquivo dela, e depois: sudo espelho reload. O programa que ninguém acha fica de fora com uma senha nova, no portal e no arquivo da loja
 alarm-scope-missing = O marketplace recusa chamadas da loja { $store } por falta de permissões (403): { $scopes }.
     .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho{ $rows ->
         [yes] , e envia de novo as linhas recusadas depois de: { $retry }
@@ -73,7 +79,7 @@ alarm-not-loaded = { $count ->
         [1] O serviço em execução não conhece a loja { $stores }
        *[other] O serviço em execução não conhece { $count } lojas da configuração ({ $stores })
     }: ele tem a configuração anterior, e ninguém cuida do que é novo.
-    .next = sudo systemctl reload espelho
+    .next = sudo espelho reload
 alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não foi renovado.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em outro endereço: { $registered }.
@@ -180,6 +186,7 @@ unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últ
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.
+unproved-password = Nenhum login mostrou ainda se a senha da loja { $store } vale. O espelho tenta sozinho; agora: espelho doctor --login
 unproved-owner = Ainda ninguém cuida da loja { $store }.
 unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: a última entrega de teste de antes do início não chegou.
 unproved-count = O marketplace conta { $remote } registros na loja { $store } ({ $resource }), e o espelho tem { $local }, desde { $since }: não se sabe se falta algum ou se a contagem está errada. A próxima conciliação completa procura todos; espelho --resync --store { $store } procura agora.

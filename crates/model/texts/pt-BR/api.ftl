@@ -44,7 +44,7 @@ api-refused = { $words ->
         [listing-not-ready] Corrija o anúncio como indicado: o espelho envia de novo sozinho.
         [too-many] Nada a fazer: o espelho espera e continua sozinho. Se for constante, outro programa gasta o limite desta loja.
         [server] O marketplace está com problemas: o espelho tenta de novo sozinho.
-        [no-webhook] Configure [webhook] no arquivo da loja e recarregue: sudo systemctl reload espelho. Depois: espelho retry { $row }; para desistir: espelho ignore { $row }
+        [no-webhook] Configure [webhook] no arquivo da loja e recarregue: sudo espelho reload. Depois: espelho retry { $row }; para desistir: espelho ignore { $row }
        *[other] Leia o que o marketplace diz e corrija o pedido.
     }
 api-login-refused = { $words ->

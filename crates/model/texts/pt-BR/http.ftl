@@ -1,7 +1,7 @@
 # A API HTTP: por que um pedido não é atendido.
 
 http-api-off = A API HTTP está desligada: esta instalação não tem tokens.
-    .next = Indique um arquivo com tokens em espelho.toml ([http] tokens_file) e recarregue: systemctl reload espelho
+    .next = Indique um arquivo com tokens em espelho.toml ([http] tokens_file) e recarregue: sudo espelho reload
 http-unauthorized = O pedido não tem um token válido.
     .next = Envie “Authorization: Bearer TOKEN” com um token do arquivo que [http] tokens_file indica.
 http-scope = O token “{ $name }” não tem o escopo “{ $scope }”.

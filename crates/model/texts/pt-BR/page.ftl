@@ -66,6 +66,8 @@ page-mend-resync = Para conciliar agora:
 page-mend-store = Ver a loja
 page-mend-status = Para ver a situação:
 page-mend-start = Para iniciar o serviço:
+page-mend-check = Para ver todos os erros:
+page-mend-reload = Para ler de novo:
 page-mend-clock = Para acertar o relógio:
 
 page-alarm-service-stopped = serviço parado
@@ -89,6 +91,7 @@ page-alarm-webhook-elsewhere = webhook em outro endereço
 page-alarm-webhooks-unverified = webhooks com assinatura desconhecida
 page-alarm-not-held = ninguém cuida da loja
 page-alarm-run-failed = conciliação parou
+page-alarm-password-unreadable = arquivo de senha ilegível
 page-alarm-token-expires = token perto do fim
 page-alarm-unknown-store = loja desconhecida
 page-alarm-failed = com falha
@@ -212,7 +215,7 @@ page-act-cancel = Voltar
 page-act-again = Para agir aqui, entre com a sua senha de operador: a pergunta volta em seguida.
 page-act-login = Para agir aqui, entre com a sua senha de operador. A linha de comando abaixo faz o mesmo.
 page-act-viewer = { $name } só pode ver. A linha de comando abaixo faz o mesmo, para quem tem acesso à máquina.
-page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo systemctl reload espelho. A linha de comando faz o mesmo.
+page-act-off = Agir pela página está desligado. Para ligar: em espelho.toml, [http] operators_file = "operators"; no arquivo (chmod 600), uma linha NOME:operator:SENHA para cada pessoa; depois sudo espelho reload. A linha de comando faz o mesmo.
 page-act-form = Este formulário é de outra sessão: volte à página e tente de novo.
 page-act-not-allowed = Esta pessoa não pode agir: veja o arquivo de operadores.
 page-act-nothing = Nada a fazer: isto já foi resolvido ou mudou nesse meio-tempo.

@@ -18,8 +18,11 @@ run-reloaded-partly = O serviço usa a configuração nova, menos o que precisa 
     .next = sudo systemctl restart espelho
 run-reload-unknown = O serviço recebeu o pedido e ainda não disse o que houve; o log dele diz.
     .next = espelho status
-run-reload-refused = O serviço recusou a configuração nova e continua com a anterior; o log dele diz o erro.
-    .next = Corrija, confira com espelho check e recarregue: sudo systemctl reload espelho
+run-reload-refused = O serviço recusou a configuração nova e continua com a anterior{ $count ->
+        [0] ; o log dele diz o erro.
+       *[other] : { $mistakes }
+    }
+    .next = Corrija, confira com espelho check e recarregue: sudo espelho reload
 run-reload-no-service = Nenhum serviço responde em { $address }.
     .next = Se ele está parado, o próximo início lê a configuração nova: sudo systemctl start espelho
 run-reload-other = O serviço em { $address } é de outra instalação; nada foi pedido a ele.

@@ -1,7 +1,7 @@
 # O que o banco de dados diz por si: linhas que ninguém trata, e frases das visões. `.next` diz o próximo passo.
 
 store-service-stopped = O serviço está parado: nenhum pedido chega e nada é enviado.
-    .next = sudo systemctl start espelho
+    .next = sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20
 
 store-taken-unknown-store = erp_orders cita a loja “{ $store }”, que esta instalação nunca teve: esses pedidos não contam como recebidos.
     .next = Troque store em erp_orders pelo nome de uma loja configurada, ou apague essas linhas.

@@ -37,6 +37,7 @@ pub(crate) async fn move_tokens(database: &Database, inbox: &Database) -> Result
             row.time("obtained_at")?.into(),
             row.text("username")?.into(),
             row.text("base_url")?.into(),
+            None::<i64>.into(),
         ];
         tx.execute("move a token", tokens::SAVE, values).await?;
     }

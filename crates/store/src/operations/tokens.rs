@@ -6,11 +6,12 @@ use espelho_model::StoreKey;
 use crate::{Error, operations::Tokens};
 
 pub(crate) const LOAD: &str =
-    "SELECT token, expires_at, obtained_at, username, base_url FROM tokens WHERE store = $1";
-pub(crate) const SAVE: &str = "INSERT INTO tokens (store, token, expires_at, obtained_at, username, base_url) VALUES \
-    ($1, $2, $3, $4, $5, $6) \
+    "SELECT token, expires_at, obtained_at, username, base_url, password_check FROM tokens WHERE store = $1";
+pub(crate) const SAVE: &str = "INSERT INTO tokens (store, token, expires_at, obtained_at, username, base_url, \
+    password_check) VALUES ($1, $2, $3, $4, $5, $6, $7) \
     ON CONFLICT (store) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at, \
-    obtained_at = excluded.obtained_at, username = excluded.username, base_url = excluded.base_url";
+    obtained_at = excluded.obtained_at, username = excluded.username, base_url = excluded.base_url, \
+    password_check = excluded.password_check";
 pub(crate) const LOGINS: &str = "SELECT at, reason FROM logins WHERE store = $1 AND at >= $2 ORDER BY at";
 pub(crate) const RECORD: &str = "INSERT INTO logins (store, at, reason) VALUES ($1, $2, $3) \
     ON CONFLICT (store, at) DO UPDATE SET reason = excluded.reason";
@@ -29,6 +30,8 @@ pub struct KeptToken {
     pub username: String,
     /// The marketplace that issued it.
     pub base_url: String,
+    /// A few bits of the password that obtained it, to tell another one; `None` if they are not on record.
+    pub password_check: Option<i64>,
 }
 
 impl std::fmt::Debug for KeptToken {
@@ -60,6 +63,7 @@ impl Tokens<'_> {
             obtained_at: row.time("obtained_at")?,
             username: row.text("username")?,
             base_url: row.text("base_url")?,
+            password_check: row.optional_int("password_check")?,
         }))
     }
 
@@ -68,10 +72,17 @@ impl Tokens<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn keep_token(self, store: &StoreKey, token: KeptToken) -> Result<(), Error> {
-        let KeptToken { token, expires_at, obtained_at, username, base_url } = token;
+        let KeptToken { token, expires_at, obtained_at, username, base_url, password_check } = token;
         let key = store.as_str().into();
-        let values =
-            vec![key, token.into(), expires_at.into(), obtained_at.into(), username.into(), base_url.into()];
+        let values = vec![
+            key,
+            token.into(),
+            expires_at.into(),
+            obtained_at.into(),
+            username.into(),
+            base_url.into(),
+            password_check.into(),
+        ];
         self.private.execute("keep the token", SAVE, values).await.map(drop)
     }
 

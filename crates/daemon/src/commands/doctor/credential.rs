@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT, allowed_at};
 use espelho_model::{text, text::Arg};
+use espelho_store::KeptToken;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ pub(super) async fn service_work<'s>(store: &'s StoreFacts<'_>) -> Option<(&'s V
     let is_its = matches!(store.access.get(), Some(Access::Service(..)));
     let works = store.reached.get().is_some_and(|reached| fresh::works(reached.status));
     let told = store.all.status().filter(|_| is_its && works && !store.all.login)?;
-    Some((told, token_obtained_at(store).await?))
+    Some((told, kept_token(store).await?.obtained_at))
 }
 
 fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Finding {
@@ -182,25 +183,28 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             }
         }
         (false, false) if has_token => {
-            let obtained_at = token_obtained_at(store).await;
-            let logins = match obtained_at {
-                Some(at) => logins_since(store, at - LOGIN_WINDOW).await,
-                None => Vec::new(),
+            let Some(token) = kept_token(store).await else {
+                return Finding::absent(text!("doctor-password-not-asked"));
             };
-            let proved_at = obtained_at.map(|at| begun_at(at, &logins));
-            let written_at = store.config.password_written_at(&store.all.directory);
+            let logins = logins_since(store, token.obtained_at - LOGIN_WINDOW).await;
+            let unasked = Unasked {
+                proved_at: begun_at(token.obtained_at, &logins),
+                refused_at: refused_at(&logins),
+                written_at: store.config.password_written_at(&store.all.directory),
+                is_of_token: store.config.has_password_of(&token),
+            };
             let (place, key) = (store.config.password_place(), store.config.key.as_str());
-            judge_unasked(proved_at, refused_at(&logins), written_at, (place.as_str(), key))
+            unasked.judge(&place, key)
         }
         (false, false) => Finding::skipped(store.no_token()),
     }
 }
 
-/// Returns when a login with the configured credential obtained the token on record: it proved the password.
-async fn token_obtained_at(store: &StoreFacts<'_>) -> Option<DateTime<Utc>> {
+/// Returns the token on record, if a login with the configured credential obtained it: that login proved a password.
+async fn kept_token(store: &StoreFacts<'_>) -> Option<KeptToken> {
     let kept = store.all.store()?.tokens().token(&store.config.key).await.ok()??;
     let is_ours = kept.username == store.config.username && kept.base_url == store.config.base_url;
-    is_ours.then_some(kept.obtained_at)
+    is_ours.then_some(kept)
 }
 
 /// Returns when the login began that obtained a token at this time: it had the password that its file had then.
@@ -216,24 +220,44 @@ fn refused_at(logins: &[PastLogin]) -> Option<DateTime<Utc>> {
     logins.iter().filter(|(_, reason)| reason == REFUSED).map(|(at, _)| *at).max()
 }
 
-/// Judges a password that no login tries now. A token lives on for weeks after the password in the file is wrong: one that
-/// was written since the last login is not proved, and one that the marketplace has refused since is no proved one either.
-fn judge_unasked(
-    proved_at: Option<DateTime<Utc>>,
+/// What is known of a password that no login tries now.
+#[derive(Clone, Copy)]
+struct Unasked {
+    /// When the login began that obtained the token.
+    proved_at: DateTime<Utc>,
+    /// When the marketplace last refused a login.
     refused_at: Option<DateTime<Utc>>,
+    /// When the file of the password was written.
     written_at: Option<DateTime<Utc>>,
-    (place, store): (&str, &str),
-) -> Finding {
-    let Some(proved) = proved_at else { return Finding::absent(text!("doctor-password-not-asked")) };
-    let refused = refused_at.filter(|at| *at > proved && written_at.is_none_or(|written| written <= *at));
-    match (refused, written_at.filter(|written| *written > proved)) {
-        (Some(at), _) => {
-            Finding::yellow(text!("doctor-password-refused", at = at, place = place, store = store))
-        }
-        (None, Some(written)) => {
-            Finding::absent(text!("doctor-password-changed", file = place, changed = written, at = proved))
-        }
-        (None, None) => Finding::absent(text!("doctor-password-proved", at = proved)),
+    /// Whether the token was obtained with this password; `None` if that is not on record.
+    is_of_token: Option<bool>,
+}
+
+impl Unasked {
+    /// A token lives on for weeks after the password in the file is wrong: one that is another than the token's is not
+    /// proved, and one that the marketplace has refused since is no proved one either.
+    fn judge(self, place: &str, store: &str) -> Finding {
+        let Self { proved_at, refused_at, written_at, is_of_token } = self;
+        // A refusal from before the file was written may be another password's.
+        let was_tried = |at: &DateTime<Utc>| written_at.is_none_or(|written| written <= *at);
+        let refused = refused_at.filter(|at| *at > proved_at && was_tried(at));
+        let found = match (refused, is_of_token, written_at.filter(|written| *written > proved_at)) {
+            (Some(at), ..) => {
+                return Finding::yellow(text!(
+                    "doctor-password-refused",
+                    at = at,
+                    place = place,
+                    store = store
+                ));
+            }
+            (None, Some(false), _) => text!("doctor-password-other", file = place, at = proved_at),
+            // The time of the file is all that is known; a copy of the same file has another one.
+            (None, None, Some(written)) => {
+                text!("doctor-password-changed", file = place, changed = written, at = proved_at)
+            }
+            (None, ..) => text!("doctor-password-proved", at = proved_at),
+        };
+        Finding::absent(found)
     }
 }
 
@@ -318,21 +342,29 @@ mod tests {
     #[test]
     fn a_password_that_was_written_after_the_last_login_is_not_proved() {
         let at = |minute: i64| DateTime::from_timestamp(60 * minute, 0);
-        for (proved, refused, written, state, text) in [
-            (at(5), None, at(4), State::Unknown, "doctor-password-proved"),
-            (at(5), None, at(5), State::Unknown, "doctor-password-proved"),
-            (at(5), None, at(6), State::Unknown, "doctor-password-changed"),
-            (at(5), None, None, State::Unknown, "doctor-password-proved"),
-            (None, None, at(6), State::Unknown, "doctor-password-not-asked"),
+        let (other, same, unknown) = (Some(false), Some(true), None);
+        for (refused_at, written_at, is_of_token, state, text) in [
+            (None, at(4), unknown, State::Unknown, "doctor-password-proved"),
+            (None, at(5), unknown, State::Unknown, "doctor-password-proved"),
+            (None, at(6), unknown, State::Unknown, "doctor-password-changed"),
+            (None, None, unknown, State::Unknown, "doctor-password-proved"),
+            // What is on record of the password says more than the time of its file.
+            (None, at(6), same, State::Unknown, "doctor-password-proved"),
+            (None, at(4), other, State::Unknown, "doctor-password-other"),
+            (None, None, other, State::Unknown, "doctor-password-other"),
             // The marketplace has refused it since.
-            (at(5), at(7), at(4), State::Yellow, "doctor-password-refused"),
-            (at(5), at(7), at(6), State::Yellow, "doctor-password-refused"),
-            (at(5), at(7), None, State::Yellow, "doctor-password-refused"),
-            (at(5), at(7), at(8), State::Unknown, "doctor-password-changed"),
-            (at(5), at(3), at(2), State::Unknown, "doctor-password-proved"),
+            (at(7), at(4), unknown, State::Yellow, "doctor-password-refused"),
+            (at(7), at(6), unknown, State::Yellow, "doctor-password-refused"),
+            (at(7), None, unknown, State::Yellow, "doctor-password-refused"),
+            (at(7), at(8), unknown, State::Unknown, "doctor-password-changed"),
+            (at(3), at(2), unknown, State::Unknown, "doctor-password-proved"),
+            (at(7), at(8), same, State::Unknown, "doctor-password-proved"),
+            (at(7), at(8), other, State::Unknown, "doctor-password-other"),
+            (at(7), at(6), other, State::Yellow, "doctor-password-refused"),
         ] {
-            let finding = judge_unasked(proved, refused, written, ("loja.password", "loja"));
-            let case = format!("{proved:?} {refused:?} {written:?}");
+            let unasked = Unasked { proved_at: at(5).unwrap(), refused_at, written_at, is_of_token };
+            let finding = unasked.judge("loja.password", "loja");
+            let case = format!("{refused_at:?} {written_at:?} {is_of_token:?}");
             assert_eq!((finding.state, finding.found.id()), (state, text), "{case}");
             assert!(finding.found.has_next() && !finding.is_open, "{case}");
         }

@@ -90,8 +90,12 @@ fn of_alarms(alarms: &[ShownAlarm], store: &str, address: Option<&str>) -> Optio
         // An alarm of several stores may be of another marketplace.
         None => !code.is_about_marketplace() || Some(alarm.cause.as_str()) == address,
     };
-    let of_code =
-        |code: &Code| alarms.iter().find(|alarm| alarm.code == code.as_str() && concerns(alarm, *code));
+    // A warning is about a credential whose token works: it sends.
+    let explains = |alarm: &&ShownAlarm, code: Code| {
+        let is_credential = matches!(code, Code::CredentialRefused | Code::ForeignLogin);
+        alarm.code == code.as_str() && concerns(alarm, code) && (alarm.is_failing() || !is_credential)
+    };
+    let of_code = |code: &Code| alarms.iter().find(|alarm| explains(alarm, *code));
     let alarm = EXPLAIN.iter().find_map(of_code)?;
     Some(Delay { code: alarm.code.clone(), cause: shown(&alarm.text), next: shown(&alarm.next) })
 }

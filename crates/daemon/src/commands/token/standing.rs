@@ -275,6 +275,7 @@ mod tests {
             obtained_at: at(1),
             username: username.into(),
             base_url: base_url.into(),
+            password_check: None,
         };
         let ours = Token::Kept { obtained_at: at(1), expires_at: at(9) };
         for (record, expected) in [

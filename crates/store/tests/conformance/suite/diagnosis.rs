@@ -129,6 +129,7 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
         obtained_at: opening_hour(),
         username: "u".into(),
         base_url: "b".into(),
+        password_check: None,
     };
     world.store.tokens().keep_token(&minha_loja(), token).await.unwrap();
     drop(world.lease_of(&store_key("outra")).await);

@@ -16,6 +16,7 @@ fn token(text: &str) -> KeptToken {
         obtained_at,
         username: format!("loja@{text}"),
         base_url: format!("https://{text}.example"),
+        password_check: Some(255),
     }
 }
 
@@ -29,8 +30,11 @@ pub(crate) async fn a_token_is_kept_until_the_next_one(world: &World) {
     world.store.tokens().keep_token(&minha_loja(), token("first")).await.unwrap();
     world.store.tokens().keep_token(&store_key("outra"), token("theirs")).await.unwrap();
     assert_eq!(other.tokens().token(&minha_loja()).await.unwrap(), Some(token("first")));
-    let second =
-        KeptToken { expires_at: opening_hour() + TimeDelta::microseconds(1), ..token("second|ção") };
+    let second = KeptToken {
+        expires_at: opening_hour() + TimeDelta::microseconds(1),
+        password_check: None,
+        ..token("second|ção")
+    };
     world.store.tokens().keep_token(&minha_loja(), second.clone()).await.unwrap();
     assert_eq!(other.tokens().token(&minha_loja()).await.unwrap(), Some(second));
     assert_eq!(other.tokens().token(&store_key("outra")).await.unwrap(), Some(token("theirs")));

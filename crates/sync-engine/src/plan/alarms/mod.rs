@@ -93,6 +93,8 @@ codes! {
     NotHeld = "not_held",
     /// The last complete reconciliation failed, for a cause of its own.
     RunFailed = "run_failed",
+    /// The store's password file cannot be read any more: the service works on, and could not start again.
+    PasswordUnreadable = "password_unreadable",
     /// The token ends soon, and no login has renewed it.
     TokenExpires = "token_expires",
     /// The ERP wrote rows for a store that is not in the configuration.
@@ -135,6 +137,7 @@ impl Code {
                 | Self::DatabaseReplaced
                 | Self::ClockWrong
                 | Self::ConfigurationRefused
+                | Self::PasswordUnreadable
                 | Self::MarketplaceUnreachable
                 | Self::NoticeFailed
         )

@@ -157,6 +157,10 @@ pub struct StoreObservation {
     pub unreadable: Vec<UnreadableValues>,
     /// The credential's current trouble.
     pub credential: Option<CredentialTrouble>,
+    /// True while no login has shown what the configured password is worth: the token is from another one.
+    pub is_password_unproved: bool,
+    /// Why the password file cannot be read any more, and since when; the next start of the service would fail.
+    pub unreadable_password: Option<(DateTime<Utc>, Text)>,
     /// Abilities that the marketplace named as missing when it refused reads, which are repeated.
     pub missing_scopes: Vec<String>,
     /// Abilities that it named when it refused writes.
@@ -257,7 +261,7 @@ impl CredentialTrouble {
     pub fn severity(&self) -> Severity {
         match self.kind {
             CredentialKind::Refused | CredentialKind::Foreign => Severity::Failing,
-            CredentialKind::Shared => Severity::Warning,
+            CredentialKind::Outdated | CredentialKind::Shared => Severity::Warning,
         }
     }
 }
@@ -265,8 +269,10 @@ impl CredentialTrouble {
 /// The kinds of trouble with a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// The marketplace refuses it.
+    /// The marketplace refuses it, and no token of ours works.
     Refused,
+    /// The marketplace refuses it, and a token of ours works.
+    Outdated,
     /// Another program uses it, and no token of ours works.
     Foreign,
     /// Another program uses it, and a token of ours works.

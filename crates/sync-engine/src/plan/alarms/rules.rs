@@ -289,15 +289,26 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
     if let Some(trouble) = &store.credential {
         let place = trouble.place.as_str();
         let (code, text) = match trouble.kind {
-            CredentialKind::Refused => (
-                Code::CredentialRefused,
-                text!("alarm-credential-refused", store = name.as_str(), place = place),
-            ),
+            CredentialKind::Refused | CredentialKind::Outdated => {
+                let token = if trouble.kind == CredentialKind::Outdated { "works" } else { "gone" };
+                let text =
+                    text!("alarm-credential-refused", store = name.as_str(), place = place, token = token);
+                (Code::CredentialRefused, text)
+            }
             CredentialKind::Foreign | CredentialKind::Shared => {
                 (Code::ForeignLogin, text!("alarm-foreign-login", store = name.as_str()))
             }
         };
         alarms.push(alarm(code, trouble.severity(), key, Some(trouble.since), text));
+    }
+    if let Some((since, why)) = &store.unreadable_password {
+        let step = if why.has_next() {
+            Arg::Next(Box::new(why.clone()))
+        } else {
+            text!("alarm-password-place").into()
+        };
+        let text = text!("alarm-password-unreadable", store = name.as_str(), why = why.clone(), step = step);
+        alarms.push(alarm(Code::PasswordUnreadable, Severity::Warning, key, Some(*since), text));
     }
     let lacking = abilities::lacking(store, at);
     if !lacking.is_empty() {
@@ -508,6 +519,11 @@ fn unproved(seen: &Observations) -> Vec<Text> {
             }
             Owner::Nobody(_) => unproved.push(text!("unproved-owner", store = name)),
             Owner::Here(_) | Owner::Elsewhere => {}
+        }
+        // A refused one is an alarm.
+        let is_unproved = store.is_password_unproved && store.credential.is_none();
+        if matches!(store.owner, Owner::Here(_)) && is_unproved {
+            unproved.push(text!("unproved-password", store = store.key.as_str()));
         }
         if let (Owner::Here(_), Some(_)) = (&store.owner, store.complete_at) {
             unproved.extend(store.behind.iter().map(|behind| {

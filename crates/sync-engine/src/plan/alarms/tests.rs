@@ -31,6 +31,8 @@ fn store(key: &str) -> StoreObservation {
         failing_routes: None,
         unreadable: Vec::new(),
         credential: None,
+        is_password_unproved: false,
+        unreadable_password: None,
         missing_scopes: Vec::new(),
         refused_writes: None,
         ahead_seconds: Some(1),

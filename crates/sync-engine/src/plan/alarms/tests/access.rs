@@ -17,6 +17,19 @@ fn access_that_is_missing_is_named_once() {
     assert_eq!(refused.1, ["credential_refused"]);
 }
 
+// withstands: F137
+#[test]
+fn a_password_that_no_login_has_tried_is_no_proved_one_and_a_file_that_is_gone_is_told() {
+    let unproved = of(|store| store.is_password_unproved = true);
+    assert_eq!(unproved, (State::Unknown, vec![]));
+    let verdict = decide(&seen(vec![StoreObservation { is_password_unproved: true, ..store("a") }]));
+    assert_eq!(verdict.unproved.iter().map(Text::id).collect::<Vec<_>>(), ["unproved-password"]);
+    let elsewhere = of(|store| (store.is_password_unproved, store.owner) = (true, Owner::Elsewhere));
+    assert_eq!(elsewhere, (State::Ok, vec![]), "another process tries it");
+    let gone = of(|store| store.unreadable_password = Some((ago(1), Text::new("config-file-empty"))));
+    assert_eq!(gone, (State::Warning, vec!["password_unreadable"]));
+}
+
 #[test]
 fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stands() {
     let refused = |seconds, rows: Vec<Rows>| {
@@ -70,11 +83,19 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
 
 // withstands: F082
 #[test]
-fn another_program_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {
+fn a_credential_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {
     let shared = |store: &mut StoreObservation| {
         let (kind, place) = (CredentialKind::Shared, String::new());
         store.credential = Some(CredentialTrouble { kind, since: ago(1), place });
     };
+    let outdated = of(|store| {
+        shared(store);
+        store.credential.iter_mut().for_each(|trouble| trouble.kind = CredentialKind::Outdated);
+        store.token_expires_at = Some(now() + TimeDelta::hours(23));
+        // The alarm says it.
+        store.is_password_unproved = true;
+    });
+    assert_eq!(outdated, (State::Failing, vec!["token_expires", "credential_refused"]));
     let with = |change: fn(&mut StoreObservation)| {
         of(|store| {
             shared(store);
