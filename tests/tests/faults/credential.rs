@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use espelho_sandbox::NewOrder;
+use espelho_sandbox::{Fault, FaultRule, NewOrder};
 use espelho_tests::{Kind, Surface, Surfaces, installation::STORE, on_both_databases, truth::Reader, until};
 
 use crate::stage::{Setting, Stage};
@@ -13,6 +13,7 @@ on_both_databases![
     a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed,
     a_wrong_password_in_the_file_is_named_although_the_token_lives,
     a_password_that_changed_while_the_service_was_stopped_is_proved_by_one_login,
+    a_password_that_no_login_could_try_is_not_known_until_one_does,
     a_password_file_that_is_gone_is_named_before_the_next_start_fails,
     a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it,
     an_ability_that_the_token_lacks_is_named,
@@ -118,6 +119,37 @@ async fn a_password_that_changed_while_the_service_was_stopped_is_proved_by_one_
     stage.start();
     stage.is_well().await;
     assert_eq!(stage.sandbox.stats().logins, logins + 1);
+}
+
+// Exercises F134, F137
+async fn a_password_that_no_login_could_try_is_not_known_until_one_does(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    let route = "/api/integration/auth".to_owned();
+    stage.control().faults().add(FaultRule { route, times: None, kind: Fault::Html(500) });
+    assert!(stage.control().credentials().set_password(STORE, NEW));
+    stage.write_password(NEW);
+    let is_unproved = |status: &serde_json::Value| {
+        let said = status["unproved"].as_array().cloned().unwrap_or_default();
+        said.iter().any(|said| said.as_str().is_some_and(|said| said.contains("doctor --login")))
+    };
+    until("the password is not known", async || {
+        stage.surfaces.status().await.1.as_ref().is_some_and(is_unproved)
+    })
+    .await;
+    // Other answers keep the mirror in step, and prove nothing of the password.
+    let number = stage.control().orders().place(STORE, NewOrder::default());
+    assert!(stage.control().orders().set_status(STORE, &number, "delivered"));
+    let mirror = stage.mirror().await;
+    until("the new order is mirrored", async || {
+        let asked = format!("SELECT order_number FROM orders WHERE order_number = '{number}'");
+        mirror.ask(&asked).await.len() == 1
+    })
+    .await;
+    let (_, status) = stage.surfaces.status().await;
+    let status = status.unwrap();
+    assert!(status["state"] != "ok" && is_unproved(&status), "{status}");
+    stage.control().faults().clear();
+    stage.is_well().await;
 }
 
 // Exercises F134
