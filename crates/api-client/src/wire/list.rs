@@ -54,18 +54,23 @@ impl ListedRow {
     }
 
     /// Keeps of the row's text only the members that show its state: the status and the time of the last change. The
-    /// text is read once: a pass does this for each row that is listed.
+    /// text is read once, and no further than both: a pass does this for each row that is listed.
     pub fn keep_state(&mut self) {
-        let mut kept = Vec::with_capacity(2);
+        let (mut status, mut updated_at) = (None, None);
         if let Some(mut members) = Members::of(&self.text) {
-            while let Ok(Some(name)) = members.name() {
+            while status.is_none() || updated_at.is_none() {
+                let Ok(Some(name)) = members.name() else { break };
                 let Ok(value) = members.value::<&RawValue>() else { break };
-                if matches!(&*name, "status" | "updated_at") {
-                    kept.push(format!("\"{name}\":{}", value.get()));
+                // Of two with one name the first counts.
+                match &*name {
+                    "status" => status = status.or(Some(value.get())),
+                    "updated_at" => updated_at = updated_at.or(Some(value.get())),
+                    _ => (),
                 }
             }
         }
-        self.text = format!("{{{}}}", kept.join(","));
+        let (status, updated_at) = (status.unwrap_or("null"), updated_at.unwrap_or("null"));
+        self.text = format!("{{\"status\":{status},\"updated_at\":{updated_at}}}");
     }
 
     /// Returns the status that the row shows, where that is a text.
@@ -318,11 +323,15 @@ mod tests {
             (r#","status":7"#, false),
             (r#","status":{"value":"paid"}"#, false),
             (r#","order":{"status":"paid"}"#, false),
+            (r#","status":null,"status":"paid""#, false),
             ("", false),
         ] {
             let body = format!(r#"{{"data":[{{"id":"a"{status}}}]}}"#);
             let page = parse(body.as_bytes(), |row| Some(row.get().to_owned())).unwrap();
-            assert_eq!(page.rows[0].status().is_some(), expected, "{body}");
+            let mut row = page.rows[0].clone();
+            assert_eq!(row.status().is_some(), expected, "{body}");
+            row.keep_state();
+            assert_eq!(row.status().is_some(), expected, "{}", row.text);
         }
     }
 
