@@ -157,6 +157,7 @@ mod tests {
             failing_routes: None,
             unreadable: Vec::new(),
             credential: None,
+            held_up_at: None,
             is_password_unproved: false,
             unreadable_password: None,
             missing_scopes: Vec::new(),

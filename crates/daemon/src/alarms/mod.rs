@@ -18,7 +18,7 @@ use espelho_model::{
 use espelho_store::{AlarmRow, PeerAlarm, ServiceInstance, Store};
 use espelho_sync_engine::{
     WorkSuspension,
-    plan::alarms::{Code, DatabaseTrouble, Observations, Severity, State, Verdict, decide},
+    plan::alarms::{Code, DatabaseTrouble, Observations, Severity, State, Verdict, decide, is_held_up},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -96,6 +96,23 @@ impl Raised {
     }
 }
 
+/// When a cause that explains why a store is late was last seen.
+#[derive(Default)]
+struct HeldUp(HashMap<StoreKey, DateTime<Utc>>);
+
+impl HeldUp {
+    /// Notes the stores that are held up now, and tells of each when it last was.
+    fn note(&mut self, seen: &mut Observations) {
+        let held_up: Vec<bool> = seen.stores.iter().map(|store| is_held_up(seen, store)).collect();
+        for (store, is_held_up) in seen.stores.iter_mut().zip(held_up) {
+            if is_held_up {
+                self.0.insert(store.key.clone(), seen.at);
+            }
+            store.held_up_at = self.0.get(&store.key).copied();
+        }
+    }
+}
+
 /// Observes and decides until the service stops.
 pub(crate) struct Keeper {
     pub(crate) store: Store,
@@ -120,6 +137,7 @@ impl Keeper {
         self.write_words().await;
         let mut prober = Prober::new(self.store.clone(), Arc::clone(&self.clock));
         let (mut facts, mut raised) = (Facts::of(&self.instance), Raised::default());
+        let mut held_up = HeldUp::default();
         let mut has_recalled = false;
         while !self.stop.is_cancelled() {
             let before = self.board.latest();
@@ -131,7 +149,8 @@ impl Keeper {
                 self.board.heartbeats.recall(&past);
                 has_recalled = true;
             }
-            let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
+            let mut seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
+            held_up.note(&mut seen);
             let verdict = of_machine(decide(&seen), self.machine.as_deref());
             let verdict = raised.date(verdict, seen.at);
             let recorded = before.as_deref().map(|before| names(&before.verdict)).unwrap_or_default();

@@ -19,8 +19,9 @@ use espelho_store::{
 use espelho_sync_engine::plan::{
     alarms::{
         ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
-        Observations, OpenDifferences, Owner, RefusedWrites, Rows, ServiceObservation, StoreObservation,
-        SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
+        Observations, OpenDifferences, OtherAddress, Owner, RefusedWrites, Rows, ServiceObservation,
+        StoreObservation, SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation,
+        WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
@@ -228,6 +229,7 @@ impl Facts {
             failing_routes: None,
             unreadable: Vec::new(),
             credential: None,
+            held_up_at: None,
             is_password_unproved: false,
             unreadable_password: None,
             missing_scopes: Vec::new(),
@@ -473,7 +475,10 @@ fn add_health(
         silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
         lost: health.webhook.and_then(|webhook| webhook.lost),
         is_open: health.webhook.is_some_and(|webhook| webhook.is_open),
-        elsewhere: health.webhook_elsewhere.clone(),
+        elsewhere: health
+            .webhook_elsewhere
+            .clone()
+            .map(|registered| OtherAddress { registered, configured: address.clone() }),
         unverified: health.unverified,
     });
 }

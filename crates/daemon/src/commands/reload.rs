@@ -41,7 +41,12 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     // A mistake is shown here, and the service is not asked to read it.
     let configuration = match load_to_read(cli) {
         Ok(configuration) => configuration,
-        Err(code) => return code,
+        Err(code) => {
+            if !cli.json {
+                eprintln!("espelho: {}", text!("run-reload-not-asked").message(cli.locale));
+            }
+            return code;
+        }
     };
     match reload(&configuration, &SystemClock::shared()).await {
         Ok(ended) => tell(&ended, cli),

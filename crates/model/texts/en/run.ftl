@@ -23,6 +23,7 @@ run-reload-refused = The service refused the new configuration and keeps the ear
        *[other] : { $mistakes }
     }
     .next = Correct it, look with espelho check, and reload: sudo espelho reload
+run-reload-not-asked = Nothing was asked of the service: it works on with the configuration that it has. Correct this, then: sudo espelho reload
 run-reload-no-service = No service answers on { $address }.
     .next = If it is stopped, its next start reads the new configuration: sudo systemctl start espelho
 run-reload-other = The service on { $address } is another installation's; nothing was asked of it.

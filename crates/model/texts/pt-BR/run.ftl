@@ -23,6 +23,7 @@ run-reload-refused = O serviço recusou a configuração nova e continua com a a
        *[other] : { $mistakes }
     }
     .next = Corrija, confira com espelho check e recarregue: sudo espelho reload
+run-reload-not-asked = Nada foi pedido ao serviço: ele continua com a configuração que tem. Corrija isto e rode: sudo espelho reload
 run-reload-no-service = Nenhum serviço responde em { $address }.
     .next = Se ele está parado, o próximo início lê a configuração nova: sudo systemctl start espelho
 run-reload-other = O serviço em { $address } é de outra instalação; nada foi pedido a ele.

@@ -90,7 +90,10 @@ pub(crate) fn keep_private(database: &Path) -> Result<(), Error> {
         let others_write = folder.as_ref().is_some_and(|folder| folder.mode() & 0o022 != 0);
         match is_ours(&file, database, folder.as_ref()) {
             true => set_mode(&path, &file, PRIVATE),
-            false if others_write => return Err(Error::Foreign { path: path.display().to_string() }),
+            // Root reads everything: while it opens a database, its files are its own for a moment.
+            false if others_write && file.uid() != 0 => {
+                return Err(Error::Foreign { path: path.display().to_string() });
+            }
             false => (),
         }
     }

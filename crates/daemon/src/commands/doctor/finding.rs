@@ -228,7 +228,14 @@ mod tests {
         ] {
             for locale in Language::ALL.map(Locale::of) {
                 let [of_finding, of_alarm] = [finding, alarm].map(|id| {
-                    let values = [("store", "loja-1"), ("place", "x"), ("address", "y"), ("holder", "z")];
+                    let values = [
+                        ("store", "loja-1"),
+                        ("place", "x"),
+                        ("address", "y"),
+                        ("holder", "z"),
+                        ("registered", "r"),
+                        ("configured", "c"),
+                    ];
                     let text =
                         values.iter().fold(Text::new(id), |text, (name, value)| text.with(*name, *value));
                     text.next(locale).unwrap_or_default()

@@ -18,12 +18,12 @@ use espelho_model::{StoreKey, text::Text};
 
 pub use observations::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
-    DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences, Owner,
+    DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences, OtherAddress, Owner,
     RefusedConfiguration, RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation,
     SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
-pub use rules::{MARKETPLACE_SEVERITY, decide};
+pub use rules::{MARKETPLACE_SEVERITY, decide, is_held_up};
 
 /// Declares the codes with their words, once.
 macro_rules! codes {

@@ -193,6 +193,17 @@ pub struct StoreObservation {
     pub fiscal: Option<(u64, u64)>,
     /// Pauses that last, or ended lately.
     pub pauses: Vec<Pause>,
+    /// When a cause that explains why the store is late was last seen: its work is late only from then on.
+    pub held_up_at: Option<DateTime<Utc>>,
+}
+
+/// The two addresses of a webhook that goes to another one than it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherAddress {
+    /// The one that the marketplace delivers to.
+    pub registered: String,
+    /// The one of the configuration.
+    pub configured: String,
 }
 
 /// The process that works on a store.
@@ -300,7 +311,7 @@ pub struct WebhookObservation {
     /// True if the last start left open whether deliveries arrive, and none has come since.
     pub is_open: bool,
     /// The address at which it was registered, where that is not the configured one.
-    pub elsewhere: Option<String>,
+    pub elsewhere: Option<OtherAddress>,
     /// Deliveries in a row whose signature matches no known secret.
     pub unverified: u64,
 }

@@ -13,8 +13,9 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, FoundIn,
-    Observations, Owner, ServiceObservation, Severity, State, StoreObservation, SweepObservation,
-    UnreadableValues, Verdict, WebhookObservation, abilities, alarm, differences, paused, rows,
+    Observations, OtherAddress, Owner, ServiceObservation, Severity, State, StoreObservation,
+    SweepObservation, UnreadableValues, Verdict, WebhookObservation, abilities, alarm, differences, paused,
+    rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -73,7 +74,7 @@ pub fn decide(seen: &Observations) -> Verdict {
             alarms.extend(unreadable(store));
             // A cause that is down explains why its stores are late: one cause, one alarm. A failure that is no alarm
             // yet explains nothing, or the state would be `ok` for its moments.
-            if seen.database.is_none() && !is_alarming(&store.contact, seen.at) && has_access(store) {
+            if !is_held_up(seen, store) {
                 alarms.extend(late(store, seen.at));
             }
         }
@@ -93,6 +94,11 @@ pub fn decide(seen: &Observations) -> Verdict {
         None => State::Unknown,
     };
     Verdict { state, alarms, unproved }
+}
+
+/// Tells whether a cause that is named elsewhere explains why a store is late.
+pub fn is_held_up(seen: &Observations, store: &StoreObservation) -> bool {
+    seen.database.is_some() || is_alarming(&store.contact, seen.at) || !has_access(store)
 }
 
 /// Returns the alarms of the service, its configuration, the database, its disk and the clock.
@@ -343,8 +349,13 @@ fn webhook(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let webhook = store.webhook.as_ref()?;
     let (key, name) = (Some(&store.key), store.key.to_string());
     let failing = |code, since, text| Some(alarm(code, Severity::Failing, key, since, text));
-    if let Some(registered) = &webhook.elsewhere {
-        let text = text!("alarm-webhook-elsewhere", store = name.as_str(), registered = registered);
+    if let Some(OtherAddress { registered, configured }) = &webhook.elsewhere {
+        let text = text!(
+            "alarm-webhook-elsewhere",
+            store = name.as_str(),
+            registered = registered,
+            configured = configured
+        );
         return failing(Code::WebhookElsewhere, None, text);
     }
     if webhook.unverified >= MANY_UNVERIFIED {
@@ -382,12 +393,14 @@ fn lost_deliveries(
 fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
-    // Work that a pause kept waiting is late only from its end on.
-    let resumed = |activities: &[Activity]| paused::resumed_at(store, activities, at);
+    // Work that a pause, or a cause that is over, kept waiting is late only from its end on.
+    let resumed =
+        |activities: &[Activity]| paused::resumed_at(store, activities, at).max(past(store.held_up_at, at));
     let waits = |oldest: DateTime<Utc>, activities: &[Activity]| {
         at - resumed(activities).map_or(oldest, |resumed| oldest.max(resumed))
     };
     let reading_resumed = resumed(&[Activity::Pull]);
+    let was_paused = paused::resumed_at(store, &[Activity::Pull], at).is_some();
     let held_since = past(Some(held_since), at).max(reading_resumed);
     let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest, &[Activity::Webhooks]) > INBOX);
     let inbox = inbox.filter(|_| !paused::holds(store, Activity::Webhooks, at)).map(|(count, oldest)| {
@@ -421,7 +434,7 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     // A reconciliation of the future ended at some time before this process took the store.
     let complete_at = past(store.complete_at, at).or(store.complete_at.and(held_since));
     let complete = complete_at
-        .filter(|then| at - *then > COMPLETE && is_reading && reading_resumed.is_none())
+        .filter(|then| at - *then > COMPLETE && is_reading && !was_paused)
         .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
     let worst =
         inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);

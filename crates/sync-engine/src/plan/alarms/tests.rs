@@ -31,6 +31,7 @@ fn store(key: &str) -> StoreObservation {
         failing_routes: None,
         unreadable: Vec::new(),
         credential: None,
+        held_up_at: None,
         is_password_unproved: false,
         unreadable_password: None,
         missing_scopes: Vec::new(),
@@ -158,6 +159,16 @@ fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
         assert_eq!(found, (State::Failing, vec![code]));
     }
     assert_eq!(of(late).1, ["late"], "without such a cause it is late");
+    let over = |seconds| {
+        of(|store| {
+            late(store);
+            store.held_up_at = Some(ago(seconds));
+        })
+        .1
+    };
+    assert_eq!(over(1), Vec::<&str>::new(), "the cause has just ended");
+    assert_eq!(over(3_600), ["late"], "it ended long ago");
+    assert_eq!(over(-7_200), ["late"], "the clock was set back");
 }
 
 #[test]

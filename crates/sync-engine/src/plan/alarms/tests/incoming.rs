@@ -14,7 +14,8 @@ fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
         of_webhook(WebhookObservation { silence: silence.clone(), ..WebhookObservation::default() }),
         ["webhooks_missing"]
     );
-    let elsewhere = Some("https://other.test".into());
+    let elsewhere =
+        Some(OtherAddress { registered: "https://other.test".into(), configured: "https://a.test".into() });
     assert_eq!(
         of_webhook(WebhookObservation {
             silence: silence.clone(),
