@@ -144,28 +144,45 @@ impl TokenKeeper {
         self.in_own_task(Some(Arc::clone(refused))).await
     }
 
-    /// Obtains a new token, even if the current one is valid.
-    pub(crate) async fn log_in_again(self: &Arc<Self>) -> Result<(), Error> {
+    /// Obtains a new token, even if the current one is valid. One that was obtained at `since` or later is new enough: another
+    /// login brought it while this one waited for its turn.
+    pub(crate) async fn log_in_again(self: &Arc<Self>, since: Option<DateTime<Utc>>) -> Result<(), Error> {
         let keeper = Arc::clone(self);
         own_task(async move {
             let waiting = watch::idle();
             let _one_at_a_time = keeper.renewing.lock().await;
             drop(waiting);
-            // Others go on with the token that is stored, however long the login takes.
-            if keeper.cached().is_none()
-                && let Ok(Some(record)) = keeper.token_store.load().await
-                && !keeper.has_expired(&record)
-            {
-                keeper.cache(record);
+            if since.is_some_and(|since| keeper.cached().is_some_and(|record| record.obtained_at >= since)) {
+                return Ok(());
             }
+            let reason = keeper.take_stored().await;
             let last = match keeper.cached().is_some_and(|record| !keeper.has_expired(&record)) {
                 true => LastToken::Works,
                 false => LastToken::Gone,
             };
-            let issued = keeper.try_to_log_in(LoginReason::Renewal, last).await?;
+            let issued = keeper.try_to_log_in(reason, last).await?;
             keeper.keep(issued).await.map(drop)
         })
         .await
+    }
+
+    /// Takes the stored token where none is known: others go on with it, however long a login takes. Returns the reason of a
+    /// login now.
+    async fn take_stored(&self) -> LoginReason {
+        if self.cached().is_some() {
+            return LoginReason::Renewal;
+        }
+        let (stored, reason) = match self.token_store.load().await {
+            // The first load leaves a token out where only a login would register the webhook: it works all the same.
+            Ok(None) => (self.token_store.load().await, LoginReason::First),
+            stored => (stored, LoginReason::Renewal),
+        };
+        if let Ok(Some(record)) = stored
+            && !self.has_expired(&record)
+        {
+            self.cache(record);
+        }
+        reason
     }
 
     /// Resolves when no login is running.
@@ -203,7 +220,7 @@ impl TokenKeeper {
             Some(_) => LoginReason::Renewal,
         };
         if let Some(error) = self.refused_since(refusals) {
-            return Err(error);
+            return self.or_kept(error, reason, kept);
         }
         self.log_in(reason, kept).await
     }
@@ -228,8 +245,17 @@ impl TokenKeeper {
             Ok(issued) => return self.keep(issued).await,
             Err(error) => error,
         };
-        // After a failed renewal the old token stays valid until it expires: keep working, and log a warning.
-        match kept.filter(works) {
+        self.or_kept(error, reason, kept)
+    }
+
+    /// Returns the old token after a failed renewal, as long as it is valid: the work goes on, and the log has a warning.
+    fn or_kept(
+        &self,
+        error: Error,
+        reason: LoginReason,
+        kept: Option<TokenRecord>,
+    ) -> Result<Arc<TokenRecord>, Error> {
+        match kept.filter(|record| reason == LoginReason::Renewal && !self.has_expired(record)) {
             Some(record) => {
                 let again = self.clock.now() + RENEWAL_RETRY;
                 *self.renew_not_before.write() = again;

@@ -127,6 +127,35 @@ async fn a_login_with_an_empty_field_is_refused_and_the_field_named() {
     assert_eq!(bench.client.stats().logins, 1);
 }
 
+// withstands: F085
+#[tokio::test]
+async fn a_call_whose_token_is_due_goes_on_with_it_when_the_login_that_it_waited_for_is_refused() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    // A day before its end the token is to be renewed.
+    drop(bench.clock.sleep(std::time::Duration::from_secs(29 * 24 * 3_600)));
+    let refusal = r#"{"success":false,"message_code":"UNAUTHORIZED","description":"Credenciais inválidas"}"#;
+    *bench.script.login.lock().unwrap() = answer("401 Unauthorized", refusal);
+    let (tried, read) = tokio::join!(bench.client.auth().log_in_again(), bench.order());
+    assert!(matches!(tried, Err(Error::LoginRefused { .. })), "{tried:?}");
+    assert_eq!(read.unwrap(), "paid");
+    assert_eq!(bench.script.logins.lock().unwrap().len(), 2, "one login was refused, for both");
+}
+
+// withstands: F083
+#[tokio::test]
+async fn a_login_that_proves_a_password_is_not_made_where_another_one_has_just_brought_a_token() {
+    let bench = bench(Vec::new()).await;
+    let (one, other) = tokio::join!(
+        bench.client.auth().log_in_unless_others_do(),
+        bench.client.auth().log_in_unless_others_do()
+    );
+    assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
+    assert_eq!(bench.script.logins.lock().unwrap().len(), 1);
+    let whole = bench.client.auth().log_in_again().await;
+    assert!(whole.is_ok() && bench.script.logins.lock().unwrap().len() == 2, "a test of the password is one");
+}
+
 #[tokio::test]
 async fn callers_that_wait_for_a_login_take_its_refusal_and_later_ones_log_in_themselves() {
     let bench = bench(Vec::new()).await;

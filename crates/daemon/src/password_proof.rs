@@ -6,38 +6,48 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT};
+use espelho_api_client::login_budget::{PastLogin, REFUSED};
 
 /// How often the record is looked at while no login has proved the password.
 pub(crate) const LOOK: Duration = Duration::from_secs(10);
 /// The wait after a login that proved nothing: an alarm ends within a minute of its cause.
 const RETRY: TimeDelta = TimeDelta::seconds(45);
-/// The same after [`OFTEN`] refusals: a password that stays wrong costs no login a minute for weeks.
+/// The same after [`OFTEN`] logins in a row: a password that stays wrong, or a login that gets no answer, costs no login a
+/// minute for weeks.
 const LATE_RETRY: TimeDelta = TimeDelta::minutes(15);
 const OFTEN: u32 = 10;
+
+/// Returns since when logins say something of the password: from the token's on, or for as long as one may delay the next.
+pub(crate) fn looks_back(obtained_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> DateTime<Utc> {
+    // A token of the future is from before the clock was set back.
+    obtained_at.filter(|at| *at <= now).unwrap_or(now - LATE_RETRY)
+}
 
 /// What is on record of a password, beside a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PasswordRecord {
     /// Whether the token was obtained with this password; `None` if that is not known.
     pub is_of_token: Option<bool>,
-    /// When the last login was made, of those after the token's, all of which have proved nothing.
+    /// When the last login after the token's was made.
     pub tried_at: Option<DateTime<Utc>>,
     /// Whether the marketplace has refused one of them.
     pub was_refused: bool,
 }
 
 impl PasswordRecord {
-    /// Reads the record of a token that was obtained at a time, from the logins since then.
-    pub(crate) fn of(is_of_token: Option<bool>, obtained_at: DateTime<Utc>, logins: &[PastLogin]) -> Self {
-        let fails = |(at, reason): &&PastLogin| {
-            *at > obtained_at && [ATTEMPT, REFUSED, UNSENT].contains(&reason.as_str())
-        };
-        let failed = || logins.iter().filter(fails);
+    /// Reads the record from the logins between two times; the first is the token's, where there is one.
+    pub(crate) fn of(
+        is_of_token: Option<bool>,
+        has_token: bool,
+        (since, now): (DateTime<Utc>, DateTime<Utc>),
+        logins: &[PastLogin],
+    ) -> Self {
+        let later = || logins.iter().filter(|(at, _)| *at > since && *at <= now);
         Self {
             is_of_token,
-            tried_at: failed().map(|(at, _)| *at).max(),
-            was_refused: failed().any(|(_, reason)| reason == REFUSED),
+            tried_at: later().map(|(at, _)| *at).max(),
+            // Without a token the work itself logs in, and ends with a refusal.
+            was_refused: has_token && later().any(|(_, reason)| reason == REFUSED),
         }
     }
 
@@ -47,16 +57,17 @@ impl PasswordRecord {
         self.was_refused || self.is_of_token.map_or(was_unproved, |is_of_token| !is_of_token)
     }
 
-    /// Tells whether the next login that tries the password is due, after so many refusals since it was new.
-    pub(crate) fn is_login_due(self, refusals: u32, now: DateTime<Utc>) -> bool {
-        let wait = if refusals < OFTEN { RETRY } else { LATE_RETRY };
-        // A login of the future is from before the clock was set back.
-        self.tried_at.is_none_or(|tried| (now - tried).abs() >= wait)
+    /// Tells whether the next login that tries the password is due, after so many in a row that proved nothing.
+    pub(crate) fn is_login_due(self, failures: u32, now: DateTime<Utc>) -> bool {
+        let wait = if failures < OFTEN { RETRY } else { LATE_RETRY };
+        self.tried_at.is_none_or(|tried| now - tried >= wait)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use espelho_api_client::login_budget::{ATTEMPT, UNSENT};
+
     use super::*;
 
     fn at(second: i64) -> DateTime<Utc> {
@@ -102,7 +113,7 @@ mod tests {
         ] {
             let logins: Vec<_> =
                 logins.iter().map(|(second, what)| (at(*second), (*what).to_owned())).collect();
-            let record = PasswordRecord::of(is_of_token, at(0), &logins);
+            let record = PasswordRecord::of(is_of_token, true, (at(0), at(60)), &logins);
             assert_eq!(record.is_unproved(was_unproved), expected, "{why}");
         }
     }
@@ -115,7 +126,6 @@ mod tests {
             (Some(0), 9, 45, true),
             (Some(0), 10, 899, false),
             (Some(0), 10_000, 900, true),
-            (Some(7_200), 0, 0, true),
         ] {
             let record = PasswordRecord { tried_at: tried.map(at), ..PasswordRecord::default() };
             assert_eq!(record.is_login_due(refusals, at(now)), expected, "{tried:?} {refusals} {now}");
@@ -123,14 +133,25 @@ mod tests {
     }
 
     #[test]
-    fn every_login_after_the_tokens_counts_as_a_try() {
-        let logins = [(0, "first"), (5, UNSENT), (9, REFUSED), (12, ATTEMPT)];
+    fn every_login_after_the_tokens_counts_as_a_try_and_one_of_the_future_as_none() {
+        let logins =
+            [(0, "first"), (5, UNSENT), (9, REFUSED), (12, ATTEMPT), (20, "renewal"), (7_200, REFUSED)];
         let logins: Vec<_> = logins.iter().map(|(second, what)| (at(*second), (*what).to_owned())).collect();
-        let record = PasswordRecord::of(Some(false), at(0), &logins);
-        assert_eq!((record.tried_at, record.was_refused), (Some(at(12)), true));
-        assert_eq!(
-            PasswordRecord::of(Some(false), at(12), &logins),
-            PasswordRecord { is_of_token: Some(false), ..PasswordRecord::default() }
-        );
+        for (has_token, since, now, tried_at, was_refused, why) in [
+            (true, 0, 12, Some(12), true, "an attempt"),
+            (true, 0, 60, Some(20), true, "an accepted login whose token was not kept"),
+            (true, 12, 15, None, false, "none since the token's"),
+            (false, 0, 15, Some(12), false, "without a token the work says that it is refused"),
+        ] {
+            let record = PasswordRecord::of(Some(false), has_token, (at(since), at(now)), &logins);
+            assert_eq!((record.tried_at, record.was_refused), (tried_at.map(at), was_refused), "{why}");
+        }
+        for (obtained_at, expected, why) in [
+            (Some(-9_000), -9_000, "the token's login"),
+            (None, -900, "no token"),
+            (Some(7_200), -900, "a token of before the clock was set back"),
+        ] {
+            assert_eq!(looks_back(obtained_at.map(at), at(0)), at(expected), "{why}");
+        }
     }
 }

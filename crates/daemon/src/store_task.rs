@@ -9,7 +9,6 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_api_client::Error as ApiError;
 use espelho_model::{
     containment::{Panicked, contained},
     watch,
@@ -62,7 +61,7 @@ pub(crate) struct StoreTask {
     pub(crate) store_wakers: StoreWakers,
     pub(crate) health: Arc<Health>,
     /// True until the work on the store begins with another password than this process had before.
-    pub(crate) has_new_password: AtomicBool,
+    pub(crate) has_new_password: Arc<AtomicBool>,
 }
 
 /// A lease that this process holds, and when its previous owner was last seen.
@@ -139,7 +138,7 @@ impl StoreTask {
         options.push.has_stock_events =
             self.config.webhook.as_ref().is_some_and(WebhookConfig::has_stock_events);
         self.boxed_try_credential(&context).await;
-        let (mut panics, mut refusals) = (0, 0);
+        let (mut panics, mut failures) = (0, 0);
         while !self.shared.stop.is_cancelled() {
             let admin_requests = self.shared.admin_queue.of_store(key);
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
@@ -158,7 +157,7 @@ impl StoreTask {
                     }
                 },
                 () = self.boxed_forget_panics() => None,
-                () = self.boxed_try_credential_again(&context, &mut refusals) => None,
+                () = self.boxed_try_credential_again(&context, &mut failures) => None,
                 // Each task finishes its current step, and calls nothing: another process may hold the store by now.
                 () = self.stop_when_lost(&context) => None,
             };
@@ -212,21 +211,21 @@ impl StoreTask {
     fn boxed_try_credential_again<'s>(
         &'s self,
         context: &'s StoreContext,
-        refusals: &'s mut u32,
+        failures: &'s mut u32,
     ) -> BoxFuture<'s, ()> {
-        Box::pin(self.try_credential_again(context, refusals))
+        Box::pin(self.try_credential_again(context, failures))
     }
 
-    /// Logs in now and then for as long as no login has proved the password; `refusals` counts those of this password. The
+    /// Logs in now and then for as long as no login has proved the password; `failures` counts those in a row. The
     /// work goes on meanwhile: the token lives on. It never returns.
-    async fn try_credential_again(&self, context: &StoreContext, refusals: &mut u32) {
+    async fn try_credential_again(&self, context: &StoreContext, failures: &mut u32) {
         loop {
             let waiting = watch::idle();
             self.shared.clock.sleep(password_proof::LOOK).await;
             drop(waiting);
             let was_unproved = self.health.is_password_unproved(&self.config.key);
             if !was_unproved && !context.client.metrics().is_credential_refused() {
-                *refusals = 0;
+                *failures = 0;
                 continue;
             }
             let Ok(record) = self.password_record().await else { continue };
@@ -234,26 +233,26 @@ impl StoreTask {
             let is_open =
                 record.is_unproved(was_unproved) || context.client.metrics().is_credential_refused();
             if is_open
-                && record.is_login_due(*refusals, self.shared.clock.now())
-                && self.log_in(context).await
+                && record.is_login_due(*failures, self.shared.clock.now())
+                && !self.log_in(context).await
             {
-                *refusals += 1;
+                *failures += 1;
             }
         }
     }
 
-    /// Logs in to prove the password; returns whether the marketplace refused it. A failed login leaves the token as it is.
+    /// Logs in to prove the password; returns whether it is proved. A failed login leaves the token as it is.
     async fn log_in(&self, context: &StoreContext) -> bool {
         let key = &context.key;
-        match context.client.auth().log_in_again().await {
+        match context.client.auth().log_in_unless_others_do().await {
             Ok(()) => {
                 tracing::info!(store = %key, "a login has proved the password");
                 self.note_unproved_password(false);
-                false
+                true
             }
             Err(error) => {
                 tracing::warn!(store = %key, %error, "no login has proved the password");
-                matches!(error, ApiError::LoginRefused { .. })
+                false
             }
         }
     }
@@ -262,10 +261,12 @@ impl StoreTask {
     async fn password_record(&self) -> Result<PasswordRecord, espelho_store::Error> {
         let (key, tokens) = (&self.config.key, self.shared.store.tokens());
         let record = async {
-            let Some(kept) = tokens.token(key).await? else { return Ok(PasswordRecord::default()) };
-            let logins = tokens.logins_since(key, kept.obtained_at).await?;
+            let (kept, now) = (tokens.token(key).await?, self.shared.clock.now());
+            let since = password_proof::looks_back(kept.as_ref().map(|kept| kept.obtained_at), now);
+            let logins = tokens.logins_since(key, since).await?;
             let logins: Vec<_> = logins.into_iter().map(|login| (login.at, login.reason)).collect();
-            Ok(PasswordRecord::of(self.config.has_password_of(&kept), kept.obtained_at, &logins))
+            let is_of_token = kept.as_ref().and_then(|kept| self.config.has_password_of(kept));
+            Ok(PasswordRecord::of(is_of_token, kept.is_some(), (since, now), &logins))
         };
         let record: Result<_, espelho_store::Error> = record.await;
         record.inspect_err(

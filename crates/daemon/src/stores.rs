@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -59,6 +62,8 @@ struct Running {
     /// Cancelled when the task has ended and its lease is released.
     ended: CancellationToken,
     waker: Arc<Notify>,
+    /// True until the work begins with a password that this process had not before.
+    has_new_password: Arc<AtomicBool>,
 }
 
 /// The changes of a new configuration.
@@ -211,7 +216,9 @@ impl Stores {
                     continue;
                 }
                 Some(running) => {
-                    has_new_password = config.has_new_password(&running.config);
+                    // The task before may not have come to try its own.
+                    has_new_password = config.has_new_password(&running.config)
+                        || running.has_new_password.load(Ordering::Relaxed);
                     running.stop.cancel();
                     changes.changed.push(config.key.to_string());
                     Some(running.ended.clone())
@@ -282,11 +289,12 @@ impl Stores {
             stop: stop.clone(),
             ended: CancellationToken::new(),
             waker: Arc::clone(&waker),
+            has_new_password: Arc::new(AtomicBool::new(has_new_password)),
         };
         let shared = self.shared.with_stop(stop);
         let health = Arc::clone(&self.health);
         let intervals = schedule.intervals();
-        let has_new_password = AtomicBool::new(has_new_password);
+        let has_new_password = Arc::clone(&running.has_new_password);
         let task = StoreTask { shared, config, intervals, waker, store_wakers, health, has_new_password };
         (task, running)
     }

@@ -159,7 +159,7 @@ async fn a_backup_of_an_earlier_version_comes_back_with_its_secrets_and_without_
     installation.run(&["backup", text(&backup)]).await.expect(0);
     execute(
         &backup.join("espelho.db-inbox"),
-        "DROP TABLE tokens; DELETE FROM _sqlx_migrations WHERE version = 30",
+        "DROP TABLE tokens; DELETE FROM _sqlx_migrations WHERE version >= 30",
     )
     .await;
     execute(

@@ -50,7 +50,16 @@ impl AuthApi<'_> {
     /// [`Error::LoginRefused`] when the marketplace does not accept the password; otherwise the errors of every
     /// login.
     pub async fn log_in_again(self) -> Result<(), Error> {
-        self.requests.client.tokens.log_in_again().await
+        self.requests.client.tokens.log_in_again(None).await
+    }
+
+    /// The same, unless another login has brought a new token by the time that this one has its turn.
+    ///
+    /// # Errors
+    /// Those of [`Self::log_in_again`].
+    pub async fn log_in_unless_others_do(self) -> Result<(), Error> {
+        let now = self.requests.client.clock.now();
+        self.requests.client.tokens.log_in_again(Some(now)).await
     }
 
     /// Waits until no login is running. A login that is cut off may have ended the old token without delivering a new

@@ -133,7 +133,7 @@ fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Be
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use espelho_model::text;
     use espelho_sync_engine::plan::alarms::{Alarm, Code, Owner, ServiceObservation, State};
 
@@ -143,11 +143,11 @@ mod tests {
         StoreKey::new("loja").unwrap()
     }
 
-    fn at(second: i64) -> DateTime<Utc> {
+    pub(in crate::alarms) fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_020 + second, 0).unwrap()
     }
 
-    fn seen(second: i64, answered: Option<i64>) -> Observations {
+    pub(in crate::alarms) fn seen(second: i64, answered: Option<i64>) -> Observations {
         let store = StoreObservation {
             key: key(),
             base_url: String::new(),

@@ -239,9 +239,44 @@ fn of_machine(mut verdict: Verdict, machine: Option<&str>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use espelho_sync_engine::plan::alarms::Alarm;
+    use espelho_model::symptom::Symptom;
+    use espelho_sync_engine::plan::alarms::{Alarm, CredentialKind, CredentialTrouble, DatabaseKind};
 
-    use super::*;
+    use super::{
+        heartbeats::tests::{at, seen},
+        *,
+    };
+
+    #[test]
+    fn a_store_is_held_up_by_what_has_an_alarm_and_that_is_known_after_its_end() {
+        let mut held_up = HeldUp::default();
+        let mut note = |second: i64, change: &dyn Fn(&mut Observations)| {
+            let mut seen = seen(second, Some(second));
+            change(&mut seen);
+            held_up.note(&mut seen);
+            seen.stores[0].held_up_at
+        };
+        let locked_since = |since: i64| {
+            move |seen: &mut Observations| {
+                seen.database = Some(DatabaseTrouble {
+                    kind: DatabaseKind::Busy,
+                    since: at(since),
+                    symptom: Symptom::Status(503),
+                    detail: String::new(),
+                    holder: None,
+                });
+            }
+        };
+        let refused = |seen: &mut Observations| {
+            let (kind, place) = (CredentialKind::Refused, String::new());
+            seen.stores[0].credential = Some(CredentialTrouble { kind, since: seen.at, place });
+        };
+        assert_eq!(note(0, &|_| ()), None);
+        assert_eq!(note(5, &locked_since(0)), None, "it may pass, and is no alarm yet");
+        assert_eq!(note(25, &locked_since(0)), Some(at(25)));
+        assert_eq!(note(60, &|_| ()), Some(at(25)), "it is over");
+        assert_eq!(note(90, &refused), Some(at(90)));
+    }
 
     #[test]
     fn what_is_about_a_machine_is_another_cause_on_each_and_names_it_on_every_surface() {

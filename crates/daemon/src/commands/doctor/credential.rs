@@ -238,11 +238,11 @@ impl Unasked {
     /// proved, and one that the marketplace has refused since is no proved one either.
     fn judge(self, place: &str, store: &str) -> Finding {
         let Self { proved_at, refused_at, written_at, is_of_token } = self;
+        let refused = refused_at.filter(|at| *at > proved_at);
         // A refusal from before the file was written may be another password's.
-        let was_tried = |at: &DateTime<Utc>| written_at.is_none_or(|written| written <= *at);
-        let refused = refused_at.filter(|at| *at > proved_at && was_tried(at));
+        let was_tried = |at: DateTime<Utc>| written_at.is_none_or(|written| written <= at);
         let found = match (refused, is_of_token, written_at.filter(|written| *written > proved_at)) {
-            (Some(at), ..) => {
+            (Some(at), ..) if was_tried(at) => {
                 return Finding::yellow(text!(
                     "doctor-password-refused",
                     at = at,
@@ -250,12 +250,12 @@ impl Unasked {
                     store = store
                 ));
             }
-            (None, Some(false), _) => text!("doctor-password-other", file = place, at = proved_at),
+            (_, Some(false), _) => text!("doctor-password-other", file = place, at = proved_at),
             // The time of the file is all that is known; a copy of the same file has another one.
-            (None, None, Some(written)) => {
+            (_, None, Some(written)) | (Some(_), _, Some(written)) => {
                 text!("doctor-password-changed", file = place, changed = written, at = proved_at)
             }
-            (None, ..) => text!("doctor-password-proved", at = proved_at),
+            _ => text!("doctor-password-proved", at = proved_at),
         };
         Finding::absent(found)
     }
@@ -358,7 +358,7 @@ mod tests {
             (at(7), None, unknown, State::Yellow, "doctor-password-refused"),
             (at(7), at(8), unknown, State::Unknown, "doctor-password-changed"),
             (at(3), at(2), unknown, State::Unknown, "doctor-password-proved"),
-            (at(7), at(8), same, State::Unknown, "doctor-password-proved"),
+            (at(7), at(8), same, State::Unknown, "doctor-password-changed"),
             (at(7), at(8), other, State::Unknown, "doctor-password-other"),
             (at(7), at(6), other, State::Yellow, "doctor-password-refused"),
         ] {

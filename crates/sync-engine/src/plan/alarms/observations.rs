@@ -193,7 +193,7 @@ pub struct StoreObservation {
     pub fiscal: Option<(u64, u64)>,
     /// Pauses that last, or ended lately.
     pub pauses: Vec<Pause>,
-    /// When a cause that explains why the store is late was last seen: its work is late only from then on.
+    /// When a cause with an alarm of its own last held the store up: for a moment longer it is not called late.
     pub held_up_at: Option<DateTime<Utc>>,
 }
 

@@ -48,6 +48,8 @@ const TURNS: i32 = 3;
 const TURN: TimeDelta = TimeDelta::minutes(2);
 /// The sweep for new orders.
 const NEW_ORDERS: &str = "new_orders";
+/// A store makes up within this time for what it could not do.
+const CATCHES_UP: TimeDelta = TimeDelta::seconds(90);
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
 
@@ -74,7 +76,7 @@ pub fn decide(seen: &Observations) -> Verdict {
             alarms.extend(unreadable(store));
             // A cause that is down explains why its stores are late: one cause, one alarm. A failure that is no alarm
             // yet explains nothing, or the state would be `ok` for its moments.
-            if !is_held_up(seen, store) {
+            if seen.database.is_none() && !is_held_up(seen, store) {
                 alarms.extend(late(store, seen.at));
             }
         }
@@ -96,9 +98,9 @@ pub fn decide(seen: &Observations) -> Verdict {
     Verdict { state, alarms, unproved }
 }
 
-/// Tells whether a cause that is named elsewhere explains why a store is late.
+/// Tells whether a cause that has an alarm of its own explains why a store is late.
 pub fn is_held_up(seen: &Observations, store: &StoreObservation) -> bool {
-    seen.database.is_some() || is_alarming(&store.contact, seen.at) || !has_access(store)
+    database(seen).is_some() || is_alarming(&store.contact, seen.at) || !has_access(store)
 }
 
 /// Returns the alarms of the service, its configuration, the database, its disk and the clock.
@@ -393,14 +395,12 @@ fn lost_deliveries(
 fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
-    // Work that a pause, or a cause that is over, kept waiting is late only from its end on.
-    let resumed =
-        |activities: &[Activity]| paused::resumed_at(store, activities, at).max(past(store.held_up_at, at));
+    // Work that a pause kept waiting is late only from its end on.
+    let resumed = |activities: &[Activity]| paused::resumed_at(store, activities, at);
     let waits = |oldest: DateTime<Utc>, activities: &[Activity]| {
         at - resumed(activities).map_or(oldest, |resumed| oldest.max(resumed))
     };
     let reading_resumed = resumed(&[Activity::Pull]);
-    let was_paused = paused::resumed_at(store, &[Activity::Pull], at).is_some();
     let held_since = past(Some(held_since), at).max(reading_resumed);
     let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest, &[Activity::Webhooks]) > INBOX);
     let inbox = inbox.filter(|_| !paused::holds(store, Activity::Webhooks, at)).map(|(count, oldest)| {
@@ -434,7 +434,7 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     // A reconciliation of the future ended at some time before this process took the store.
     let complete_at = past(store.complete_at, at).or(store.complete_at.and(held_since));
     let complete = complete_at
-        .filter(|then| at - *then > COMPLETE && is_reading && !was_paused)
+        .filter(|then| at - *then > COMPLETE && is_reading && reading_resumed.is_none())
         .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
     let worst =
         inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);
@@ -447,7 +447,10 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
         );
         alarm(Code::RunFailed, Severity::Failing, Some(&store.key), None, text)
     });
-    let late = worst.map(|(since, count, text)| Alarm {
+    // What a cause that is over kept waiting is made up for within moments: told before that, it would look as if the cause had
+    // not ended.
+    let catches_up = past(store.held_up_at, at).is_some_and(|held_up| at - held_up < CATCHES_UP);
+    let late = worst.filter(|_| !catches_up).map(|(since, count, text)| Alarm {
         count,
         ..alarm(Code::Late, Severity::Warning, Some(&store.key), Some(since), text)
     });
