@@ -133,7 +133,7 @@ async fn a_call_whose_token_is_due_goes_on_with_it_when_the_login_that_it_waited
     let bench = bench(Vec::new()).await;
     bench.order().await.unwrap();
     // A day before its end the token is to be renewed.
-    drop(bench.clock.sleep(std::time::Duration::from_secs(29 * 24 * 3_600)));
+    *bench.clock.now.lock().unwrap() += TimeDelta::days(29);
     let refusal = r#"{"success":false,"message_code":"UNAUTHORIZED","description":"Credenciais inválidas"}"#;
     *bench.script.login.lock().unwrap() = answer("401 Unauthorized", refusal);
     let (tried, read) = tokio::join!(bench.client.auth().log_in_again(), bench.order());

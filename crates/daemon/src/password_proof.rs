@@ -23,14 +23,14 @@ pub(crate) fn looks_back(obtained_at: Option<DateTime<Utc>>, now: DateTime<Utc>)
     obtained_at.filter(|at| *at <= now).unwrap_or(now - LATE_RETRY)
 }
 
-/// What is on record of a password, beside a token.
+/// The record of a password, beside a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PasswordRecord {
-    /// Whether the token was obtained with this password; `None` if that is not known.
+    /// True if the token was obtained with this password; `None` if that is not known.
     pub is_of_token: Option<bool>,
     /// When the last login after the token's was made.
     pub tried_at: Option<DateTime<Utc>>,
-    /// Whether the marketplace has refused one of them.
+    /// True if the marketplace has refused one of them.
     pub was_refused: bool,
 }
 
@@ -51,17 +51,36 @@ impl PasswordRecord {
         }
     }
 
-    /// Tells whether only a login would show what the password is worth. Where the record does not tell whose token it is,
-    /// what was known before counts.
-    pub(crate) fn is_unproved(self, was_unproved: bool) -> bool {
-        self.was_refused || self.is_of_token.map_or(was_unproved, |is_of_token| !is_of_token)
-    }
-
-    /// Tells whether the next login that tries the password is due, after so many in a row that proved nothing.
-    pub(crate) fn is_login_due(self, failures: u32, now: DateTime<Utc>) -> bool {
+    /// Judges the password, after so many logins in a row that proved nothing. A new one is tried at once.
+    pub(crate) fn judge(self, known: Known, failures: u32, now: DateTime<Utc>) -> Judgement {
+        let Known { is_new, was_unproved, is_refused } = known;
+        // Where the record does not tell whose token it is, what was known before counts.
+        let of_record = self.is_of_token.map_or(was_unproved, |is_of_token| !is_of_token);
+        let is_unproved = is_new || self.was_refused || of_record;
         let wait = if failures < OFTEN { RETRY } else { LATE_RETRY };
-        self.tried_at.is_none_or(|tried| now - tried >= wait)
+        let has_waited = self.tried_at.is_none_or(|tried| now - tried >= wait);
+        Judgement { is_unproved, is_login_due: (is_unproved || is_refused) && (is_new || has_waited) }
     }
+}
+
+/// The knowledge of a password that this process has, and no record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// True if this process had another one before, and has not tried this one.
+    pub is_new: bool,
+    /// True if it was unproved at the last look.
+    pub was_unproved: bool,
+    /// True if the last login of this process was refused.
+    pub is_refused: bool,
+}
+
+/// The worth of a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    /// True if only a login would show what it is worth.
+    pub is_unproved: bool,
+    /// True if a login is to try it now.
+    pub is_login_due: bool,
 }
 
 #[cfg(test)]
@@ -114,7 +133,8 @@ mod tests {
             let logins: Vec<_> =
                 logins.iter().map(|(second, what)| (at(*second), (*what).to_owned())).collect();
             let record = PasswordRecord::of(is_of_token, true, (at(0), at(60)), &logins);
-            assert_eq!(record.is_unproved(was_unproved), expected, "{why}");
+            let known = Known { was_unproved, ..Known::default() };
+            assert_eq!(record.judge(known, 0, at(60)).is_unproved, expected, "{why}");
         }
     }
 
@@ -128,7 +148,24 @@ mod tests {
             (Some(0), 10_000, 900, true),
         ] {
             let record = PasswordRecord { tried_at: tried.map(at), ..PasswordRecord::default() };
-            assert_eq!(record.is_login_due(refusals, at(now)), expected, "{tried:?} {refusals} {now}");
+            let known = Known { was_unproved: true, ..Known::default() };
+            let judged = record.judge(known, refusals, at(now));
+            assert_eq!(judged.is_login_due, expected, "{tried:?} {refusals} {now}");
+        }
+    }
+
+    #[test]
+    fn a_login_tries_a_new_password_at_once_and_one_that_is_open_when_its_wait_is_over() {
+        let tried = PasswordRecord { is_of_token: Some(true), tried_at: Some(at(0)), was_refused: false };
+        for (is_new, is_refused, now, is_unproved, is_login_due, why) in [
+            (false, false, 60, false, false, "the token's login has proved it"),
+            (true, false, 1, true, true, "it is new, whatever the record says"),
+            (false, true, 44, false, false, "a login was refused a moment ago"),
+            (false, true, 45, false, true, "it was refused, perhaps for a moment"),
+        ] {
+            let known = Known { is_new, was_unproved: false, is_refused };
+            let judged = tried.judge(known, 0, at(now));
+            assert_eq!(judged, Judgement { is_unproved, is_login_due }, "{why}");
         }
     }
 

@@ -31,7 +31,7 @@ use crate::{
     http::webhook::StoreWakers,
     measure::{Measure, has_own_cause, words},
     metric::list,
-    password_proof::{self, PasswordRecord},
+    password_proof::{self, Judgement, Known, PasswordRecord},
 };
 
 /// The pause before a store that could be taken but not opened is tried again.
@@ -188,17 +188,7 @@ impl StoreTask {
     async fn try_credential(&self, context: &StoreContext) {
         // A password is new once: a later start of the work has nothing new to try.
         let is_new = self.has_new_password.swap(false, Ordering::Relaxed);
-        let (is_unproved, is_due) = match self.password_record().await {
-            Ok(record) => {
-                let is_unproved =
-                    is_new || record.is_unproved(self.health.is_password_unproved(&self.config.key));
-                (is_unproved, is_new || record.is_login_due(0, self.shared.clock.now()))
-            }
-            // What cannot be read proves nothing; the work will look again.
-            Err(_) => (true, false),
-        };
-        self.note_unproved_password(is_unproved);
-        if !is_due || !(is_unproved || context.client.metrics().is_credential_refused()) {
+        if !self.judge_password(context, is_new, 0).await.is_some_and(|judged| judged.is_login_due) {
             return;
         }
         tokio::select! {
@@ -223,22 +213,28 @@ impl StoreTask {
             let waiting = watch::idle();
             self.shared.clock.sleep(password_proof::LOOK).await;
             drop(waiting);
-            let was_unproved = self.health.is_password_unproved(&self.config.key);
-            if !was_unproved && !context.client.metrics().is_credential_refused() {
+            let is_open = self.health.is_password_unproved(&self.config.key)
+                || context.client.metrics().is_credential_refused();
+            if !is_open {
                 *failures = 0;
                 continue;
             }
-            let Ok(record) = self.password_record().await else { continue };
-            self.note_unproved_password(record.is_unproved(was_unproved));
-            let is_open =
-                record.is_unproved(was_unproved) || context.client.metrics().is_credential_refused();
-            if is_open
-                && record.is_login_due(*failures, self.shared.clock.now())
-                && !self.log_in(context).await
-            {
+            let judged = self.judge_password(context, false, *failures).await;
+            if judged.is_some_and(|judged| judged.is_login_due) && !self.log_in(context).await {
                 *failures += 1;
             }
         }
+    }
+
+    /// Judges the password and notes it; `None` if its record cannot be read, which proves nothing.
+    async fn judge_password(&self, context: &StoreContext, is_new: bool, failures: u32) -> Option<Judgement> {
+        let was_unproved = self.health.is_password_unproved(&self.config.key);
+        let is_refused = context.client.metrics().is_credential_refused();
+        let record = self.password_record().await.ok();
+        let known = Known { is_new, was_unproved, is_refused };
+        let judged = record.map(|record| record.judge(known, failures, self.shared.clock.now()));
+        self.note_unproved_password(judged.is_none_or(|judged| judged.is_unproved));
+        judged
     }
 
     /// Logs in to prove the password; returns whether it is proved. A failed login leaves the token as it is.

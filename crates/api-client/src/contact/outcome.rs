@@ -74,7 +74,7 @@ pub enum Outcome {
     LoginRefused(TroubleKind, Failure, LastToken),
 }
 
-/// Whether a login that fails leaves a token that works.
+/// The token that a failed login leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastToken {
     /// It has not expired, and nothing has refused it.

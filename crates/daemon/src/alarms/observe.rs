@@ -522,11 +522,10 @@ fn add_contact(
     });
     seen.credential = contact.credential().map(|trouble| CredentialTrouble {
         kind: match trouble.kind {
-            TroubleKind::ForeignLogin if contact.is_shut_out() => CredentialKind::Foreign,
-            TroubleKind::ForeignLogin => CredentialKind::Shared,
-            _ if contact.is_shut_out() => CredentialKind::Refused,
-            _ => CredentialKind::Outdated,
+            TroubleKind::ForeignLogin => CredentialKind::Foreign,
+            _ => CredentialKind::Refused,
         },
+        has_token: !contact.is_shut_out(),
         since: trouble.since,
         place: shown.password_place.clone(),
     });

@@ -220,7 +220,7 @@ fn refused_at(logins: &[PastLogin]) -> Option<DateTime<Utc>> {
     logins.iter().filter(|(_, reason)| reason == REFUSED).map(|(at, _)| *at).max()
 }
 
-/// What is known of a password that no login tries now.
+/// The record of a password that no login tries now.
 #[derive(Clone, Copy)]
 struct Unasked {
     /// When the login began that obtained the token.
@@ -229,7 +229,7 @@ struct Unasked {
     refused_at: Option<DateTime<Utc>>,
     /// When the file of the password was written.
     written_at: Option<DateTime<Utc>>,
-    /// Whether the token was obtained with this password; `None` if that is not on record.
+    /// True if the token was obtained with this password; `None` if that is not on record.
     is_of_token: Option<bool>,
 }
 
@@ -348,7 +348,7 @@ mod tests {
             (None, at(5), unknown, State::Unknown, "doctor-password-proved"),
             (None, at(6), unknown, State::Unknown, "doctor-password-changed"),
             (None, None, unknown, State::Unknown, "doctor-password-proved"),
-            // What is on record of the password says more than the time of its file.
+            // The record of the password says more than the time of its file.
             (None, at(6), same, State::Unknown, "doctor-password-proved"),
             (None, at(4), other, State::Unknown, "doctor-password-other"),
             (None, None, other, State::Unknown, "doctor-password-other"),

@@ -261,6 +261,8 @@ pub enum ContactKind {
 pub struct CredentialTrouble {
     /// Its kind.
     pub kind: CredentialKind,
+    /// True if a token of ours works all the same.
+    pub has_token: bool,
     /// Since when.
     pub since: DateTime<Utc>,
     /// Where the password stands: the file, or the section of the store's file.
@@ -270,24 +272,17 @@ pub struct CredentialTrouble {
 impl CredentialTrouble {
     /// Returns how bad it is: with a token that works, work goes on.
     pub fn severity(&self) -> Severity {
-        match self.kind {
-            CredentialKind::Refused | CredentialKind::Foreign => Severity::Failing,
-            CredentialKind::Outdated | CredentialKind::Shared => Severity::Warning,
-        }
+        if self.has_token { Severity::Warning } else { Severity::Failing }
     }
 }
 
 /// The kinds of trouble with a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// The marketplace refuses it, and no token of ours works.
+    /// The marketplace refuses it.
     Refused,
-    /// The marketplace refuses it, and a token of ours works.
-    Outdated,
-    /// Another program uses it, and no token of ours works.
+    /// Another program uses it.
     Foreign,
-    /// Another program uses it, and a token of ours works.
-    Shared,
 }
 
 /// The abilities that only refused writes have shown to be missing.

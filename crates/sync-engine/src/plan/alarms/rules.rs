@@ -297,13 +297,13 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
     if let Some(trouble) = &store.credential {
         let place = trouble.place.as_str();
         let (code, text) = match trouble.kind {
-            CredentialKind::Refused | CredentialKind::Outdated => {
-                let token = if trouble.kind == CredentialKind::Outdated { "works" } else { "gone" };
+            CredentialKind::Refused => {
+                let token = if trouble.has_token { "works" } else { "gone" };
                 let text =
                     text!("alarm-credential-refused", store = name.as_str(), place = place, token = token);
                 (Code::CredentialRefused, text)
             }
-            CredentialKind::Foreign | CredentialKind::Shared => {
+            CredentialKind::Foreign => {
                 (Code::ForeignLogin, text!("alarm-foreign-login", store = name.as_str()))
             }
         };
@@ -447,8 +447,8 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
         );
         alarm(Code::RunFailed, Severity::Failing, Some(&store.key), None, text)
     });
-    // What a cause that is over kept waiting is made up for within moments: told before that, it would look as if the cause had
-    // not ended.
+    // A store makes up for a cause that is over within moments: told before that, the delay would look as if the cause had not
+    // ended.
     let catches_up = past(store.held_up_at, at).is_some_and(|held_up| at - held_up < CATCHES_UP);
     let late = worst.filter(|_| !catches_up).map(|(since, count, text)| Alarm {
         count,

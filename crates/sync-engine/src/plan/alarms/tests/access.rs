@@ -12,7 +12,8 @@ fn access_that_is_missing_is_named_once() {
         store.token_expires_at = soon;
         store.owner = Owner::Nobody(Some(Text::new("w")));
         let place = "p".into();
-        store.credential = Some(CredentialTrouble { kind: CredentialKind::Refused, since: ago(1), place });
+        let kind = CredentialKind::Refused;
+        store.credential = Some(CredentialTrouble { kind, has_token: false, since: ago(1), place });
     });
     assert_eq!(refused.1, ["credential_refused"]);
 }
@@ -85,17 +86,17 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
 #[test]
 fn a_credential_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {
     let shared = |store: &mut StoreObservation| {
-        let (kind, place) = (CredentialKind::Shared, String::new());
-        store.credential = Some(CredentialTrouble { kind, since: ago(1), place });
+        let (kind, place) = (CredentialKind::Foreign, String::new());
+        store.credential = Some(CredentialTrouble { kind, has_token: true, since: ago(1), place });
     };
-    let outdated = of(|store| {
+    let refused = of(|store| {
         shared(store);
-        store.credential.iter_mut().for_each(|trouble| trouble.kind = CredentialKind::Outdated);
+        store.credential.iter_mut().for_each(|trouble| trouble.kind = CredentialKind::Refused);
         store.token_expires_at = Some(now() + TimeDelta::hours(23));
         // The alarm says it.
         store.is_password_unproved = true;
     });
-    assert_eq!(outdated, (State::Failing, vec!["token_expires", "credential_refused"]));
+    assert_eq!(refused, (State::Failing, vec!["token_expires", "credential_refused"]));
     let with = |change: fn(&mut StoreObservation)| {
         of(|store| {
             shared(store);
