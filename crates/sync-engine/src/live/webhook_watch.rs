@@ -298,11 +298,12 @@ impl<'c> WebhookWatch<'c> {
             Err(error) if is_final(&error) => Asked::Refused(error.text().message(self.context.locale)),
             Err(error) => return Err(error.into()),
         };
-        let problem = match &asked {
-            Asked::Yes => None,
-            Asked::Refused(problem) => Some(problem.clone()),
-        };
-        self.change(|watch| webhook_news::tested(watch, at, problem));
+        let answered = self.context.clock.now();
+        self.change(|watch| match &asked {
+            // The request may have waited for a login, or for its turn: the delivery is no later for that.
+            Asked::Yes => webhook_news::accepted(watch, at, answered),
+            Asked::Refused(problem) => webhook_news::tested(watch, at, Some(problem.clone())),
+        });
         self.suspected.notify_one();
         Ok(asked)
     }
