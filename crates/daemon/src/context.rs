@@ -306,9 +306,19 @@ impl Shared {
         config: &StoreConfig,
         webhook: &WebhookConfig,
     ) -> Result<(), espelho_store::Error> {
-        let owner =
-            WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
-        self.store.inbox().refuse_to_move_webhook(owner, &webhook.public_url).await
+        self.store.inbox().refuse_to_move_webhook(webhook_owner(config), &webhook.public_url).await
+    }
+
+    /// Returns when the configured address of a store's webhook was registered; `None` where a login is still to
+    /// register it, or where nobody knows. The time of one that was made in the marketplace's portal is not known
+    /// either: long ago.
+    pub(crate) async fn webhook_address_since(&self, config: &StoreConfig) -> Option<DateTime<Utc>> {
+        let configured = config.webhook.as_ref()?;
+        if configured.secret.is_some() {
+            return Some(DateTime::UNIX_EPOCH);
+        }
+        let registered = self.store.inbox().webhook_address(webhook_owner(config)).await.ok().flatten()?;
+        (registered.url == configured.public_url).then_some(registered.since)
     }
 
     /// Waits until the operator allows webhooks that are registered elsewhere to move (`espelho webhook move`).
@@ -401,6 +411,10 @@ pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
     if let Err(error) = lease.release().await {
         tracing::warn!(store = %config.key, %error, "lease not released; it ends with the connection");
     }
+}
+
+fn webhook_owner(config: &StoreConfig) -> WebhookOwner<'_> {
+    WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url }
 }
 
 fn stopped_early() -> Problem {

@@ -131,6 +131,7 @@ impl StoreTask {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
             has_order_events: self.config.webhook.as_ref().is_some_and(WebhookConfig::has_order_events),
+            address_since: None,
             per_minute: self.config.requests_per_minute.get(),
             last_seen,
             push: self.config.push.clone(),
@@ -138,6 +139,7 @@ impl StoreTask {
         options.push.has_stock_events =
             self.config.webhook.as_ref().is_some_and(WebhookConfig::has_stock_events);
         self.boxed_try_credential(&context).await;
+        options.address_since = self.shared.webhook_address_since(&self.config).await;
         let (mut panics, mut failures) = (0, 0);
         while !self.shared.stop.is_cancelled() {
             let admin_requests = self.shared.admin_queue.of_store(key);

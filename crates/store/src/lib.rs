@@ -45,7 +45,7 @@ pub use inbox::{
     deliveries::{NewDelivery, StoredDelivery},
     replay::{DeliveryName, DeliveryRow, DeliverySelection},
     watch::{Heard, InboxWatch},
-    webhook_addresses::WebhookOwner,
+    webhook_addresses::{WebhookAddress, WebhookOwner},
     webhook_secrets::{KeptSecret, SECRET_GRACE},
 };
 pub use intents::{

@@ -188,7 +188,7 @@ unproved-marketplace = No answer of the marketplace for store { $store } in the 
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.
 unproved-password = No login has shown yet what the password of store { $store } is worth. espelho tries by itself; now: espelho doctor --login
 unproved-owner = Nobody works on store { $store } yet.
-unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: the last test delivery before the start did not come.
+unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: a test delivery shows it within a minute.
 unproved-count = The marketplace counts { $remote } records in store { $store } ({ $resource }), and the mirror has { $local }, since { $since }: it is not known whether any is missing or the count is wrong. The next complete reconciliation looks for all; espelho --resync --store { $store } does so now.
 
 # Deadlines, as in v_deadlines.kind.

@@ -188,7 +188,7 @@ unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } no
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.
 unproved-password = Nenhum login mostrou ainda se a senha da loja { $store } vale. O espelho tenta sozinho; agora: espelho doctor --login
 unproved-owner = Ainda ninguém cuida da loja { $store }.
-unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: a última entrega de teste de antes do início não chegou.
+unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: uma entrega de teste vai mostrar isso em até um minuto.
 unproved-count = O marketplace conta { $remote } registros na loja { $store } ({ $resource }), e o espelho tem { $local }, desde { $since }: não se sabe se falta algum ou se a contagem está errada. A próxima conciliação completa procura todos; espelho --resync --store { $store } procura agora.
 
 # Prazos, como em v_deadlines.kind.

@@ -4,15 +4,17 @@
 //! address, so two installations with one credential would silently move it back and forth. We keep the address that
 //! we registered, and move it only on the operator's word.
 
+use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
 use crate::{Error, inbox::Inbox};
 
 pub(crate) const LOAD: &str =
-    "SELECT url FROM webhook_addresses WHERE store = $1 AND username = $2 AND base_url = $3";
+    "SELECT url, registered_at FROM webhook_addresses WHERE store = $1 AND username = $2 AND base_url = $3";
 pub(crate) const SAVE: &str = "INSERT INTO webhook_addresses (store, username, base_url, url, registered_at) VALUES \
     ($1, $2, $3, $4, $5) \
-    ON CONFLICT (store, username, base_url) DO UPDATE SET url = excluded.url, registered_at = excluded.registered_at";
+    ON CONFLICT (store, username, base_url) DO UPDATE SET url = excluded.url, registered_at = CASE \
+    WHEN webhook_addresses.url = excluded.url THEN webhook_addresses.registered_at ELSE excluded.registered_at END";
 pub(crate) const FORGET: &str = "DELETE FROM webhook_addresses WHERE store = $1";
 
 /// The owner of a webhook.
@@ -26,15 +28,26 @@ pub struct WebhookOwner<'o> {
     pub base_url: &'o str,
 }
 
+/// The address of a credential's webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookAddress {
+    /// The address.
+    pub url: String,
+    /// When the first login of those without a change in between registered it.
+    pub since: DateTime<Utc>,
+}
+
 impl Inbox<'_> {
     /// The address that our last login registered for a credential's webhook; `None` without such a login.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn webhook_address(self, owner: WebhookOwner<'_>) -> Result<Option<String>, Error> {
+    pub async fn webhook_address(self, owner: WebhookOwner<'_>) -> Result<Option<WebhookAddress>, Error> {
         let values = vec![owner.store.as_str().into(), owner.username.into(), owner.base_url.into()];
         let rows = self.inbox.fetch("read the webhook's address", LOAD, values).await?;
-        rows.first().map(|row| row.text("url")).transpose()
+        rows.first()
+            .map(|row| Ok(WebhookAddress { url: row.text("url")?, since: row.time("registered_at")? }))
+            .transpose()
     }
 
     /// Refuses an address other than the registered one.
@@ -43,9 +56,9 @@ impl Inbox<'_> {
     /// [`Error::WebhookElsewhere`].
     pub async fn refuse_to_move_webhook(self, owner: WebhookOwner<'_>, url: &str) -> Result<(), Error> {
         match self.webhook_address(owner).await? {
-            Some(registered) if registered != url => Err(Error::WebhookElsewhere {
+            Some(registered) if registered.url != url => Err(Error::WebhookElsewhere {
                 store: owner.store.clone(),
-                registered,
+                registered: registered.url,
                 configured: url.into(),
             }),
             _ => Ok(()),

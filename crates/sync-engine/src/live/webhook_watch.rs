@@ -20,8 +20,8 @@ use super::{
 use crate::{
     Error, Refusal, RoundTrip, StoreContext,
     plan::{
-        schedule::{Sweep, first_test},
-        silence::{as_recorded, silence, was_open, was_proved},
+        schedule::{FIRST_TEST, Sweep, first_test},
+        silence::{as_recorded, is_address_new, silence, was_open, was_proved},
         unreported_changes::UnreportedChanges,
         webhook_news,
     },
@@ -46,6 +46,8 @@ pub(super) struct WebhookWatch<'c> {
     receives: bool,
     /// True if deliveries should report each new order and each new status.
     has_order_events: bool,
+    /// When the webhook's address was registered; `None` where the next login registers it.
+    address_since: Option<DateTime<Utc>>,
     state: Mutex<State>,
     /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
     suspected: Notify,
@@ -57,6 +59,8 @@ struct State {
     is_unwritten: bool,
     /// True if an earlier owner left open whether deliveries arrive, and none has come since.
     was_open: bool,
+    /// True if no delivery has come to the webhook's address yet.
+    is_address_new: bool,
     /// The orders that sweeps found changed, and what deliveries reported.
     unreported: UnreportedChanges,
 }
@@ -78,6 +82,7 @@ impl<'c> WebhookWatch<'c> {
             observer,
             receives: options.receives,
             has_order_events: options.receives && options.has_order_events,
+            address_since: options.address_since,
             state: Mutex::new(State { unreported, ..State::default() }),
             suspected: Notify::new(),
         }
@@ -91,7 +96,7 @@ impl<'c> WebhookWatch<'c> {
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.
     pub(super) fn remember(&self, recorded: &Watch) {
         let now = self.context.clock.now();
-        let silence = {
+        let (silence, is_address_new) = {
             let mut state = self.state();
             let known = webhook_news::as_known(recorded, now);
             state.is_unwritten |= known != *recorded;
@@ -99,10 +104,13 @@ impl<'c> WebhookWatch<'c> {
             watch.silent = was_proved(&watch);
             state.was_open = was_open(&watch, now);
             state.watch = watch;
-            silence(&state.watch, now)
+            state.is_address_new = is_address_new(&state.watch, self.address_since);
+            (silence(&state.watch, now), state.is_address_new)
         };
-        if self.receives && silence.is_suspected {
+        if self.receives && (silence.is_suspected || is_address_new) {
             self.report(silence.proved_since);
+        }
+        if self.receives && silence.is_suspected {
             self.suspected.notify_one();
         }
     }
@@ -186,7 +194,7 @@ impl<'c> WebhookWatch<'c> {
                 state.unreported = UnreportedChanges::starting(now);
             }
             webhook_news::heard(&mut state.watch, at.min(now), is_test);
-            state.is_unwritten = true;
+            (state.is_unwritten, state.is_address_new) = (true, false);
         }
         self.report(None);
     }
@@ -201,10 +209,15 @@ impl<'c> WebhookWatch<'c> {
     /// Requests a test delivery soon after the start, whatever the store has to catch up with.
     async fn test_after_start(&self) {
         let clock = &self.context.clock;
-        let (begun, mut wait) = (clock.now(), first_test(&self.context.key));
         if !self.receives {
             return;
         }
+        let begun = clock.now();
+        // Without an address on record there was no delivery either: nobody waits longer than needed for the first one.
+        let mut wait = match self.address_since {
+            Some(_) => first_test(&self.context.key),
+            None => FIRST_TEST,
+        };
         loop {
             tokio::select! {
                 () = clock.sleep(wait) => (),
@@ -312,8 +325,10 @@ impl<'c> WebhookWatch<'c> {
         let now = self.context.clock.now();
         let news = {
             let mut state = self.state();
-            let is_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
-            state.was_open = is_open;
+            state.was_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
+            // A test that the marketplace refuses, and a silence that is proved, say what nobody has heard of.
+            let is_new = state.is_address_new && silent_since.is_none() && state.watch.problem.is_none();
+            let is_open = state.was_open || is_new;
             let Watch { heard_at, test_heard_at, missed, .. } = state.watch;
             let lost = state.unreported.judge(now);
             WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost }

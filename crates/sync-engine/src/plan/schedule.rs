@@ -118,7 +118,7 @@ const FAR: TimeDelta = TimeDelta::days(366);
 /// When a failed sweep is retried, if its own time is later.
 const AFTER_FAILURE: Duration = Duration::from_secs(300);
 /// The wait after a start before the webhook is tested: the first login may register another address.
-const FIRST_TEST: Duration = Duration::from_secs(5);
+pub const FIRST_TEST: Duration = Duration::from_secs(5);
 /// First tests are spread over this time after that, by the store's name: thousands of stores may start at once. A test
 /// that does not come is still proved within a minute of the start.
 const TESTS_SPREAD: Duration = Duration::from_secs(30);

@@ -81,6 +81,11 @@ pub fn was_open(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
     watch.problem.is_none() && silence(watch, now).is_suspected && !was_proved(watch)
 }
 
+/// Tells whether no delivery has come since the webhook's address was registered, which a login still to come may do.
+pub fn is_address_new(watch: &WebhookWatch, address_since: Option<DateTime<Utc>>) -> bool {
+    !watch.heard_at.is_some_and(|heard| address_since.is_some_and(|since| heard >= since))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +211,21 @@ mod tests {
         let refused = WebhookWatch { problem: Some("404".to_owned()), ..watch(3, 9, None, Some(90)) };
         for watch in [watch(0, 0, Some(50), Some(70)), watch(1, 60, None, Some(89)), refused, proved] {
             assert_eq!(as_recorded(&watch), watch, "it looks like no proof, or is one");
+        }
+    }
+
+    #[test]
+    fn an_address_is_new_until_a_delivery_has_come_to_it() {
+        for (since, heard, is_new) in [
+            (None, None, true),
+            (None, Some(50), true),
+            (Some(40), None, true),
+            (Some(40), Some(39), true),
+            (Some(40), Some(40), false),
+            (Some(40), Some(50), false),
+        ] {
+            let watch = watch(0, 0, heard, None);
+            assert_eq!(is_address_new(&watch, since.map(at)), is_new, "{since:?} {heard:?}");
         }
     }
 

@@ -409,6 +409,25 @@ async fn a_webhook_that_is_dead_at_the_start_is_told_within_a_minute() {
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn an_address_is_not_known_to_receive_until_a_delivery_has_come_to_it() {
+    let mut rig = mirrored().await;
+    rig.make_webhook();
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    let is_open = || outside.told().webhook.map(|news| news.is_open);
+    rig.until("it is told at the start", async || is_open() == Some(true)).await;
+    rig.until("a test is asked for", async || !rig.requests(TEST).is_empty()).await;
+    assert_eq!(is_open(), Some(true), "it may be under way");
+    rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
+    rig.until("a delivery ends it", async || is_open() == Some(false)).await;
+    rig.pass(Duration::from_secs(120)).await;
+    rig.stop().await;
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.pass(Duration::from_secs(1)).await;
+    assert!(outside.told().webhook.is_none_or(|news| !news.is_open), "it came before that start");
+    rig.stop().await;
+}
+
 // withstands: F050
 #[tokio::test]
 async fn a_test_delivery_that_a_command_asked_for_and_that_does_not_come_is_told_until_one_comes() {

@@ -41,7 +41,7 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
     }
     let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
     match database.inbox().webhook_address(owner(config)).await {
-        Ok(registered) => judge_address(registered.as_deref(), &webhook.public_url, config.key.as_str()),
+        Ok(registered) => judge_address(registered.as_ref().map(|known| known.url.as_str()), &webhook.public_url, config.key.as_str()),
         Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
     }
 }
@@ -93,7 +93,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
                 }
                 _ => None,
             };
-            let address = (address.as_deref(), webhook.public_url.as_str());
+            let address = (address.as_ref().map(|known| known.url.as_str()), webhook.public_url.as_str());
             judge(&round_trip, address, &listen, store.config.key.as_str())
         }
         Ok(Examination::Failed(refusal)) => {

@@ -163,6 +163,7 @@ impl Rig {
             intervals,
             receives,
             has_order_events: receives,
+            address_since: Some(DateTime::UNIX_EPOCH),
             per_minute: 60_000,
             last_seen: None,
             push,
