@@ -425,11 +425,11 @@ mod tests {
             assert_eq!(said.contains("apague"), table.is_some(), "{said}");
             assert!(table.is_none_or(|table| said.contains(table)), "{said}");
             assert_eq!(said.contains(" ignore "), ignore.is_some(), "{said}");
-            assert!(ignore.is_none_or(|ignore| said.ends_with(ignore)), "{said}");
+            assert!(ignore.is_none_or(|ignore| said.ends_with(&format!("{ignore})"))), "{said}");
         }
         let nameless =
             |store: &str| ErrorRow { store: store.into(), code: "unknown_store".into(), ..stock("CAN-01/1") };
-        assert!(said(&[nameless("outra")]).ends_with("espelho ignore stock CAN-01/1 --store outra"));
+        assert!(said(&[nameless("outra")]).ends_with("espelho ignore stock CAN-01/1 --store outra)"));
         assert_eq!(said(&[nameless("Loja 1; rm")]), "próximo passo: passo", "no command line takes it");
         let of_message = |row: ErrorRow, id: &str| ErrorRow { message_id: Some(id.into()), ..row };
         let causes = of_errors(&[

@@ -118,9 +118,11 @@ impl Symptom {
 
     /// Returns where the fault may lie, by which the next step is chosen: `refused` is the other side's, because its machine
     /// answered; `name` is this network's, or a wrong address; `trust` lies between two sides that hear each other; `network`
-    /// may be either's.
-    pub fn fault(&self) -> &'static str {
+    /// may be either's. The server of an address of this machine, as a sandbox's, is the operator's own: `own`.
+    pub fn fault(&self, address: &str) -> &'static str {
+        let host = address.split_once("://").map_or(address, |(_, host)| host);
         match self {
+            _ if ["localhost", "127.", "[::1]"].iter().any(|own| host.starts_with(own)) => "own",
             Self::ConnectionRefused => "refused",
             Self::NameUnknown => "name",
             Self::NoTrust => "trust",
@@ -217,7 +219,10 @@ mod tests {
             (Symptom::CutOff, "network"),
             (Symptom::Other, "network"),
         ] {
-            assert_eq!(symptom.fault(), expected, "{symptom:?}");
+            assert_eq!(symptom.fault("https://marketplace.example"), expected, "{symptom:?}");
+            for own in ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"] {
+                assert_eq!(symptom.fault(own), "own", "{symptom:?}");
+            }
         }
     }
 

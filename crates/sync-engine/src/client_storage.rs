@@ -52,7 +52,8 @@ impl ClientStorage {
     async fn has_webhook(&self) -> Result<bool, espelho_store::Error> {
         let secrets = self.store.inbox().secrets(&self.key, DateTime::UNIX_EPOCH).await?;
         let address = self.store.inbox().webhook_address(self.owner()).await?;
-        Ok(secrets.iter().any(|secret| secret.retired_at.is_none()) && address.map(|address| address.url) == self.webhook)
+        Ok(secrets.iter().any(|secret| secret.retired_at.is_none())
+            && address.map(|address| address.url) == self.webhook)
     }
 }
 

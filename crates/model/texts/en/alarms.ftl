@@ -40,6 +40,7 @@ alarm-configuration-refused = The new configuration was refused, and the service
     }
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->
+        [own] it is an address of this machine: start the server there (a sandbox: espelho sandbox), or correct base_url. espelho retries by itself
         [refused] it is not this network: the machine at { $address } refuses the connection, so its server is down, or base_url has another port. espelho retries by itself; if it lasts, tell the marketplace's support
         [name] see whether another site opens on this machine (curl -sSI https://example.com): if not, the trouble is the internet or DNS here; if so, check base_url in the store's file. espelho retries by itself
         [trust] it is not this network: { $address } answers, but without TLS that can be trusted. Check this machine's time (timedatectl), and whether a proxy or antivirus opens TLS; if not, tell the marketplace's support. espelho retries by itself
@@ -111,7 +112,7 @@ alarm-failed = { $count ->
        *[yes] { $step } (details: { $see_all })
     }{ $ignore ->
         [none] {""}
-       *[other] {" "}To be rid of it for good: { $ignore }
+       *[other] {" "}(to be rid of it for good: { $ignore })
     }
 alarm-noted = { $count ->
         [one] 1 row of store { $store } done with a remark: { $words }
@@ -183,6 +184,7 @@ alarm-deadline-past = { $count ->
 
 # What has no proof yet.
 unproved-database = No write to the database was confirmed in the last 3 minutes.
+unproved-database-stalls = The database takes no write at the moment: { $detail }. If this lasts, an alarm names the cause and the next step.
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.

@@ -87,7 +87,7 @@ doctor-schema-changed = missing, disabled or others: { $objects }
 doctor-schema-unread = cannot read the schema of the database: { $cause }
 doctor-write-failed = takes no writes: { $cause }
     .next = look at space and permissions: df -h; ls -l in the database's folder
-doctor-write-busy = database_busy: the database has been locked for { $seconds } s by { $holder }
+doctor-write-busy = database_busy: the database stayed locked for the { $seconds } s that doctor waited; the lock belongs to { $holder }
     .next = { alarm-database-busy.next }
 
 doctor-disk = { $free } free
@@ -107,7 +107,7 @@ doctor-service-silent = service_stopped: the service takes connections on { $add
 doctor-service-other = service_stopped: the espelho of another installation answers on { $address }, with another database
     .next = write another address into http.listen of espelho.toml; then: sudo systemctl start espelho
 doctor-service-mute = somebody is on { $address } and does not answer as espelho does: { $cause }
-    .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
+    .next = ss -ltnp | grep { $address } shows the program; if it is another one, write another address into http.listen in espelho.toml; if it is espelho: sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-unready = version { $version } on { $address } is not ready now: { $why }
     .next = espelho status
 doctor-service-first-reading = version { $version } works on { $address }, and is ready when the first reading of a store has ended

@@ -6,11 +6,11 @@ errors-problems-title = problems that are not about one row (espelho status):
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … and { $more } more
 errors-next-step-of = next step of { $name }: { $step }
-errors-or-give-up = { $step } To be rid of it for good: { $ignore }
-errors-or-delete = { $step } To be rid of { $count ->
+errors-or-give-up = { $step } (to be rid of it for good: { $ignore })
+errors-or-delete = { $step } (to be rid of { $count ->
         [1] it for good, delete it
        *[other] them for good, delete them
-    } from { $tables }, or: { $ignore }
+    } from { $tables }, or: { $ignore })
 errors-each = each row: { $see_all }
 errors-waiting-title = waiting (goes on by itself):
 errors-waiting = { $line }; for { $age }

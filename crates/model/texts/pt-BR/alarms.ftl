@@ -40,6 +40,7 @@ alarm-configuration-refused = A configuração nova foi recusada, e o serviço c
     }
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->
+        [own] é um endereço desta máquina: inicie o servidor que responde nele (um sandbox: espelho sandbox), ou corrija base_url. O espelho tenta de novo sozinho
         [refused] não é a internet daqui: a máquina em { $address } recusa a conexão, ou seja, o servidor está fora do ar, ou a porta em base_url é outra. O espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
         [name] veja se outro site abre nesta máquina (curl -sSI https://example.com): se não abrir, o problema é a internet ou o DNS daqui; se abrir, confira base_url no arquivo da loja. O espelho tenta de novo sozinho
         [trust] não é a internet daqui: { $address } responde, mas sem um TLS em que se possa confiar. Confira a hora desta máquina (timedatectl) e se um proxy ou antivírus abre o TLS; se não, avise o suporte do marketplace. O espelho tenta de novo sozinho
@@ -111,7 +112,7 @@ alarm-failed = { $count ->
        *[yes] { $step } (detalhes: { $see_all })
     }{ $ignore ->
         [none] {""}
-       *[other] {" "}Para encerrar de vez: { $ignore }
+       *[other] {" "}(para encerrar de vez: { $ignore })
     }
 alarm-noted = { $count ->
         [1] 1 registro concluído da loja { $store } com aviso: { $words }
@@ -183,6 +184,7 @@ alarm-deadline-past = { $count ->
 
 # O que ainda não tem prova.
 unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últimos 3 minutos.
+unproved-database-stalls = O banco de dados não aceita gravações no momento: { $detail }. Se continuar, um alarme dirá a causa e o próximo passo.
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.

@@ -102,7 +102,7 @@ doctor-schema-changed = faltam, estão desligados ou são outros: { $objects }
 doctor-schema-unread = não foi possível ler o esquema do banco: { $cause }
 doctor-write-failed = não aceita gravações: “{ $cause }”
     .next = veja espaço e permissões: df -h; ls -l na pasta do banco
-doctor-write-busy = database_busy: o banco está bloqueado há { $seconds } s por { $holder }
+doctor-write-busy = database_busy: o banco ficou bloqueado nos { $seconds } s em que o doctor esperou; quem bloqueia: { $holder }
     .next = { alarm-database-busy.next }
 
 doctor-disk = { $free } livres
@@ -122,7 +122,7 @@ doctor-service-silent = service_stopped: o serviço aceita conexões em { $addre
 doctor-service-other = service_stopped: em { $address } responde o espelho de outra instalação, com outro banco de dados
     .next = escreva outro endereço em http.listen no espelho.toml; depois: sudo systemctl start espelho
 doctor-service-mute = há alguém em { $address }, mas não responde como o espelho: { $cause }
-    .next = sudo systemctl restart espelho; journalctl -u espelho -n 50
+    .next = ss -ltnp | grep { $address } mostra o programa; se é outro, escreva outro endereço em http.listen no espelho.toml; se é o espelho: sudo systemctl restart espelho; journalctl -u espelho -n 50
 doctor-service-unready = versão { $version }, em { $address }, não está pronto agora: { $why }
     .next = espelho status
 doctor-service-first-reading = versão { $version }, em { $address }, funciona e estará pronto quando a primeira leitura de uma loja terminar

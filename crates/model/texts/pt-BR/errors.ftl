@@ -6,11 +6,11 @@ errors-problems-title = problemas que não são de um registro (espelho status):
 errors-cause = { $count } × { $title } ({ $code }): { $names }
 errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
 errors-next-step-of = próximo passo de { $name }: { $step }
-errors-or-give-up = { $step } Para encerrar de vez: { $ignore }
-errors-or-delete = { $step } Para encerrar de vez, apague { $count ->
+errors-or-give-up = { $step } (para encerrar de vez: { $ignore })
+errors-or-delete = { $step } (para encerrar de vez, apague { $count ->
         [1] a linha
        *[other] as linhas
-    } de { $tables }, ou: { $ignore }
+    } de { $tables }, ou: { $ignore })
 errors-each = cada registro: { $see_all }
 errors-waiting-title = espera (continua sozinho):
 errors-waiting = { $line }; há { $age }

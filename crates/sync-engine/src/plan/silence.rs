@@ -83,7 +83,7 @@ pub fn was_open(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
 
 /// Tells whether no delivery has come since the webhook's address was registered, which a login still to come may do.
 pub fn is_address_new(watch: &WebhookWatch, address_since: Option<DateTime<Utc>>) -> bool {
-    !watch.heard_at.is_some_and(|heard| address_since.is_some_and(|since| heard >= since))
+    watch.heard_at.is_none_or(|heard| address_since.is_none_or(|since| heard < since))
 }
 
 #[cfg(test)]

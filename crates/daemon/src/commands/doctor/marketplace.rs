@@ -54,7 +54,7 @@ fn judge(
                 "doctor-marketplace-unreachable",
                 address = base_url,
                 cause = symptom.text(),
-                fault = symptom.fault()
+                fault = symptom.fault(base_url)
             ));
         }
     };

@@ -41,7 +41,11 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
     }
     let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
     match database.inbox().webhook_address(owner(config)).await {
-        Ok(registered) => judge_address(registered.as_ref().map(|known| known.url.as_str()), &webhook.public_url, config.key.as_str()),
+        Ok(registered) => judge_address(
+            registered.as_ref().map(|known| known.url.as_str()),
+            &webhook.public_url,
+            config.key.as_str(),
+        ),
         Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
     }
 }

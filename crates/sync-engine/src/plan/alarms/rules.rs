@@ -24,6 +24,8 @@ pub const MARKETPLACE_SEVERITY: Severity = Severity::Failing;
 const LASTS: TimeDelta = TimeDelta::seconds(15);
 /// The same for the database, which a program may lock for a moment.
 const DATABASE_LASTS: TimeDelta = TimeDelta::seconds(20);
+/// After this much of it the writes before prove nothing any more.
+const DATABASE_STALLS: TimeDelta = TimeDelta::seconds(5);
 /// For this long an answer, or a write, proves that the next one would succeed.
 pub(crate) const PROVES: TimeDelta = TimeDelta::minutes(3);
 /// Below this the disk cannot keep acknowledged data for long.
@@ -235,7 +237,7 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
                 address = address,
                 span = span,
                 detail = symptom,
-                fault = first.symptom.fault()
+                fault = first.symptom.fault(address)
             ),
             Code::Throttled => text!("alarm-throttled", span = span),
             _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = symptom),
@@ -513,6 +515,11 @@ fn unproved(seen: &Observations) -> Vec<Text> {
     let mut unproved = Vec::new();
     if !is_fresh(seen.written_at) {
         unproved.push(text!("unproved-database"));
+    } else if let Some(trouble) = &seen.database
+        && lasts(seen.at, trouble.since, DATABASE_STALLS)
+        && database(seen).is_none()
+    {
+        unproved.push(text!("unproved-database-stalls", detail = trouble.symptom.text()));
     }
     for store in &seen.stores {
         let name = store.key.to_string();

@@ -450,6 +450,17 @@ fn an_alarm_says_in_the_readers_language_how_something_fails_and_keeps_the_words
 }
 
 #[test]
+fn a_database_that_has_taken_no_write_for_seconds_is_not_known_to_be_well() {
+    for (seconds, state) in [(4, State::Ok), (5, State::Unknown), (19, State::Unknown), (20, State::Failing)]
+    {
+        let (kind, symptom, detail) = (DatabaseKind::Busy, Symptom::NoConnection, "locked".to_owned());
+        let database = Some(DatabaseTrouble { kind, since: ago(seconds), symptom, detail, holder: None });
+        let decided = decide(&Observations { database, ..seen(vec![store("a")]) });
+        assert_eq!(decided.state, state, "{seconds} s");
+    }
+}
+
+#[test]
 fn a_database_that_refuses_is_told_in_words_with_its_code_last_and_its_own_next_step() {
     for (symptom, expected, step) in [
         (
