@@ -89,6 +89,7 @@ struct Stores {
     rows: Vec<StoreRow>,
     /// The time axis of all hours: their beginning, their middle, and now.
     axis: [String; 3],
+    legend: [(&'static str, String); 4],
     more: Option<String>,
 }
 
@@ -246,6 +247,13 @@ fn stores(seen: &Overview<'_>, words: Words) -> Stores {
         title: words.say(&text!("page-hour")),
         rows: stores.iter().take(LISTED).map(row).collect(),
         axis: [words.ago(HOUR_SECONDS), words.ago(HOUR_SECONDS / 2), words.say(&text!("page-axis-now"))],
+        legend: [
+            ("b-ok", Text::new("page-key-proved")),
+            ("b-warning", Text::new("page-key-warned")),
+            ("b-failing", Text::new("page-key-failed")),
+            ("b-unknown", Text::new("page-key-unproved")),
+        ]
+        .map(|(class, text)| (class, words.say(&text))),
         more: (hidden > 0).then(|| words.say(&text!("status-more-rows", count = hidden))),
     }
 }

@@ -105,6 +105,10 @@ page-alarm-schema-changed = database schema changed
 # The last hour and the charts.
 page-hour = The last 60 minutes
 page-axis-now = now
+page-key-proved = in step
+page-key-warned = with a warning
+page-key-failed = with a failure
+page-key-unproved = without proof, or not running
 page-beats = { $store }: of the last 60 minutes, { $proved } ok, { $warned } with a warning, { $broken } with a failure, { $unproved } without proof
 page-fact-read = read { $span } ago
 page-fact-orders = { $count ->

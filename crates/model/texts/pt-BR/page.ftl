@@ -108,6 +108,10 @@ page-alarm-schema-changed = esquema do banco alterado
 # A última hora e os gráficos.
 page-hour = Últimos 60 minutos
 page-axis-now = agora
+page-key-proved = em dia
+page-key-warned = com aviso
+page-key-failed = com falha
+page-key-unproved = sem prova, ou parado
 page-beats = { $store }: dos últimos 60 minutos, { $proved } em dia, { $warned } com aviso, { $broken } com falha, { $unproved } sem prova
 page-fact-read = lido há { $span }
 page-fact-orders = { $count ->
