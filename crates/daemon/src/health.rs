@@ -21,6 +21,8 @@ pub(crate) struct Health {
     reload: Mutex<Option<ReloadState>>,
     /// The configuration that the last reload refused.
     refused_configuration: Mutex<Option<RefusedConfiguration>>,
+    /// The files of the configuration, where they have mistakes and nobody has asked to read them since.
+    unusable_files: Mutex<Option<RefusedConfiguration>>,
     stores: Mutex<BTreeMap<StoreKey, StoreHealth>>,
 }
 
@@ -79,13 +81,14 @@ impl Health {
 
     /// Notes a reload that was carried out, but for the parts that need a restart.
     pub(crate) fn note_reload(&self, needs_restart: &[&'static str]) {
-        *self.refused_configuration.lock() = None;
+        (*self.refused_configuration.lock(), *self.unusable_files.lock()) = (None, None);
         self.reload.lock().get_or_insert_default().carried_out(needs_restart);
     }
 
     /// Notes a reload that was refused for these mistakes.
     pub(crate) fn note_refused_reload(&self, found_in: FoundIn, mistakes: &[Text], at: DateTime<Utc>) {
-        self.note_refused_configuration(found_in, mistakes, at);
+        note_mistakes(&mut self.refused_configuration.lock(), found_in, mistakes, at);
+        *self.unusable_files.lock() = None;
         self.reload.lock().get_or_insert_default().refused(mistakes);
     }
 
@@ -119,22 +122,35 @@ impl Health {
         self.stores().remove(store);
     }
 
-    /// Returns the configuration that the last reload refused.
+    /// Returns the configuration that the last reload refused, or that the next start would refuse.
     pub(crate) fn refused_configuration(&self) -> Option<RefusedConfiguration> {
-        self.refused_configuration.lock().clone()
+        self.refused_configuration.lock().clone().or_else(|| self.unusable_files.lock().clone())
     }
 
-    /// Notes that a reload refused a configuration for these mistakes.
-    fn note_refused_configuration(&self, found_in: FoundIn, mistakes: &[Text], at: DateTime<Utc>) {
-        let Some(first) = mistakes.first().cloned() else { return };
-        let mut refused = self.refused_configuration.lock();
-        let since = refused.as_ref().map_or(at, |refused| refused.since);
-        *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first, found_in });
+    /// Notes the mistakes of changed files that nobody has asked to read; none where they can be read again.
+    pub(crate) fn note_files(&self, mistakes: &[Text], at: DateTime<Utc>) {
+        let mut unusable = self.unusable_files.lock();
+        match mistakes {
+            [] => *unusable = None,
+            _ => note_mistakes(&mut unusable, FoundIn::UnreadFiles, mistakes, at),
+        }
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
         self.stores.lock()
     }
+}
+
+/// Notes the mistakes of a configuration, which may have had others before.
+fn note_mistakes(
+    refused: &mut Option<RefusedConfiguration>,
+    found_in: FoundIn,
+    mistakes: &[Text],
+    at: DateTime<Utc>,
+) {
+    let Some(first) = mistakes.first().cloned() else { return };
+    let since = refused.as_ref().map_or(at, |refused| refused.since);
+    *refused = Some(RefusedConfiguration { since, mistakes: mistakes.len() as u64, first, found_in });
 }
 
 /// Webhooks that were registered at another address than the configured one.

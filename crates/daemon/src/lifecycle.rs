@@ -178,9 +178,14 @@ impl Service {
                     schedule = self.reschedule(schedule).await;
                     continue;
                 }
-                () = next_of(&mut outside.reloads) => {}
+                news = news_of(&mut outside.reloads) => {
+                    if let reload::News::Mistakes(mistakes) = news {
+                        self.health.note_files(&mistakes, self.shared.clock.now());
+                        continue;
+                    }
+                }
             }
-            schedule = self.reload(outside.reloads.as_ref(), schedule).await;
+            schedule = self.reload(outside.reloads.as_mut(), schedule).await;
         };
         let end = end.settled(outside.panics.said(), self.shared.stop.is_cancelled());
         self.shared.stop.cancel();
@@ -367,7 +372,7 @@ impl Service {
     }
 
     /// Applies the configuration as it is now, or says why not and keeps the old one.
-    async fn reload(&mut self, reloads: Option<&Reloads>, schedule: JobScheduler) -> JobScheduler {
+    async fn reload(&mut self, reloads: Option<&mut Reloads>, schedule: JobScheduler) -> JobScheduler {
         watchdog::tell_reloading();
         let schedule = match reloads.map(Reloads::read) {
             Some(Ok(new)) => self.follow(new, schedule).await,
@@ -510,9 +515,9 @@ fn ended(text: Text) -> Problem {
     Problem::of(Trouble::Failure, "ended", text)
 }
 
-async fn next_of(reloads: &mut Option<Reloads>) {
+async fn news_of(reloads: &mut Option<Reloads>) -> reload::News {
     match reloads {
-        Some(reloads) => reloads.next().await,
+        Some(reloads) => reloads.news().await,
         None => std::future::pending().await,
     }
 }

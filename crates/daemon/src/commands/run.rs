@@ -34,7 +34,10 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         traces.as_ref(),
     );
     raise_file_limit();
-    let outside = match (Panics::listen(), Reloads::of(config::directory(cli.config.as_deref()))) {
+    let outside = match (
+        Panics::listen(),
+        Reloads::of(config::directory(cli.config.as_deref()), espelho_model::clock::SystemClock::shared()),
+    ) {
         (panics, Ok(reloads)) => Outside { panics, reloads: Some(reloads) },
         (_, Err(error)) => {
             eprintln!("espelho: {}", no_signals(&error.into()).message(cli.locale));

@@ -112,7 +112,7 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             move_it.into_iter().chain([ours(text!("page-mend-doctor"), "doctor")]).collect()
         }
         "webhooks_unverified" => {
-            vec![ours(text!("page-mend-webhook-test"), &format!("webhook test{of_store}"))]
+            vec![ours(text!("page-mend-webhook-test"), &format!("webhook test --wait=20{of_store}"))]
         }
         "webhooks_missing"
         | "not_held"
@@ -396,7 +396,7 @@ mod tests {
                     "espelho ignore --all --state failed --code unknown_store",
                 ],
             ),
-            ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --store a"]),
+            ("webhooks_unverified", "", Some("a"), false, &["espelho webhook test --wait=20 --store a"]),
         ] {
             let trouble = Trouble { code, cause, store, can_retry, row: None };
             let commands: Vec<String> = mends(trouble).into_iter().map(|mend| mend.command).collect();

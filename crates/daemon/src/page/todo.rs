@@ -323,6 +323,7 @@ mod tests {
             Code::DatabaseBusy => vec!["database-busy", "database-busy-session", "database-busy-unnamed"],
             Code::ClockWrong => vec!["clock-behind", "clock-ahead"],
             Code::MarketplaceErrors => vec!["marketplace-errors", "marketplace-routes-fail"],
+            Code::ConfigurationRefused => vec!["configuration-refused", "configuration-unusable"],
             Code::Failed => vec!["failed", "noted"],
             Code::Held if cause == "price_zero" => vec!["held-zero"],
             Code::Late => vec!["late-inbox", "late-rows", "late-sweep", "late-complete"],

@@ -38,6 +38,12 @@ alarm-configuration-refused = The new configuration was refused, and the service
         [database] { $step } Whether it is enough: espelho doctor
        *[files] correct the file and check it: espelho check; then: sudo espelho reload
     }
+alarm-configuration-unusable = The configuration was changed and has a mistake; the service works with the one before, and could not be started again: { $mistake }{ $more ->
+        [0] {""}
+        [one] {" "}(and 1 more mistake)
+       *[other] {" "}(and { $more } more mistakes)
+    }
+    .next = correct the file and check it: espelho check; then: sudo espelho reload
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->
         [own] it is an address of this machine: start the server there (a sandbox: espelho sandbox), or correct base_url. espelho retries by itself
@@ -86,13 +92,13 @@ alarm-token-expires = The token of store { $store } ends at { $end } and is not 
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at { $registered }; the configuration says { $configured }.
     .next = if { $configured } is a mistake, write webhook.public_url as it was, then: sudo espelho reload. If another installation receives at { $registered }, make a credential for this one. If the webhook shall come to { $configured }: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks in a row for store { $store } bear an unknown signature.
-    .next = run espelho webhook test --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew
+    .next = run espelho webhook test --wait=20 --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew
 alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $missed ->
         [0] the test delivery did not reach { $address }.
         [1] 1 change was found of which { $address } was not told.
        *[other] { $missed } changes were found of which { $address } was not told.
     }
-    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
+    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $unreported ->
         [one] 1 was found without one
        *[other] { $unreported } were found without one

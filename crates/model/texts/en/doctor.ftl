@@ -222,7 +222,7 @@ doctor-webhook-not-received = the running service receives no webhooks for this 
 doctor-webhook-no-answer = the service did not say whether a test delivery came
     .next = espelho status
 doctor-webhook-unanswered = no test delivery to { $address } has come to { $listen } yet
-    .next = what comes to { $address } must reach { $listen } of this machine: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --store { $store }
+    .next = what comes to { $address } must reach { $listen } of this machine: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --wait=20 --store { $store }
 doctor-webhook-signature = a delivery arrived, signed with a secret that is not known
     .next = compare the webhook's secret in the seller portal with that of webhook.secret_file in { $file }, and run again: espelho doctor. If the test arrives then, a stranger had posted
 

@@ -38,6 +38,12 @@ alarm-configuration-refused = A configuração nova foi recusada, e o serviço c
         [database] { $step } Para ver se basta: espelho doctor
        *[files] corrija o arquivo e confira com: espelho check; depois: sudo espelho reload
     }
+alarm-configuration-unusable = A configuração foi mudada e tem um erro; o serviço trabalha com a anterior, e não poderia ser iniciado de novo: { $mistake }{ $more ->
+        [0] {""}
+        [1] {" "}(e mais 1 erro)
+       *[other] {" "}(e mais { $more } erros)
+    }
+    .next = corrija o arquivo e confira com: espelho check; depois: sudo espelho reload
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->
         [own] é um endereço desta máquina: inicie o servidor que responde nele (um sandbox: espelho sandbox), ou corrija base_url. O espelho tenta de novo sozinho
@@ -86,13 +92,13 @@ alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não 
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em { $registered }; a configuração diz { $configured }.
     .next = se { $configured } é um engano, escreva webhook.public_url como era e rode: sudo espelho reload. Se outra instalação recebe em { $registered }, crie uma credencial para esta. Se o webhook deve vir para { $configured }: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks seguidos da loja { $store } com assinatura desconhecida.
-    .next = rode espelho webhook test --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo
+    .next = rode espelho webhook test --wait=20 --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo
 alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed ->
         [0] a entrega de teste não chegou a { $address }.
         [1] 1 mudança foi achada sem aviso em { $address }.
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
-    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
+    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $unreported ->
         [1] 1 foi achado
        *[other] { $unreported } foram achados

@@ -237,7 +237,7 @@ doctor-webhook-not-received = o serviço que está rodando não recebe webhooks 
 doctor-webhook-no-answer = o serviço não disse se a entrega de teste chegou
     .next = espelho status
 doctor-webhook-unanswered = a entrega de teste a { $address } ainda não chegou a { $listen }
-    .next = o que chega a { $address } tem de alcançar { $listen } desta máquina: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --store { $store }
+    .next = o que chega a { $address } tem de alcançar { $listen } desta máquina: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --wait=20 --store { $store }
 doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desconhecido
     .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file em { $file } e rode de novo: espelho doctor. Se o teste chega então, quem postou era um estranho
 

@@ -59,7 +59,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let told = answer.text().await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(told) = told.filter(|told| status == 200 && told.is_object()) else {
         let cause = format!("HTTP {status}");
-        return Finding::yellow(text!("doctor-service-mute", address = address, cause = cause));
+        return Finding::red(text!("doctor-service-mute", address = address, cause = cause));
     };
     let word = |name: &str| told["service"][name].as_str();
     if is_of_another((word("installation"), word("file")), &facts.configuration, &facts.clock).await {

@@ -52,6 +52,8 @@ pub struct RefusedConfiguration {
 pub enum FoundIn {
     /// Its files: `espelho check` finds them again.
     Files,
+    /// Its files, which nobody has asked the service to read: it works, and its next start would fail.
+    UnreadFiles,
     /// The settings of the database server, which `espelho doctor` asks.
     Database,
 }

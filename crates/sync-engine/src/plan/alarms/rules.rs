@@ -194,22 +194,27 @@ fn clock(seen: &Observations) -> Option<Alarm> {
     Some(alarm(Code::ClockWrong, severity, None, None, text))
 }
 
-/// Returns the alarm of a configuration that the last reload refused. It names the first mistake: `espelho check` names
+/// Returns the alarm of a configuration that the last reload refused, or that the next start would refuse. It names the first mistake: `espelho check` names
 /// all, but for what only the database tells.
 fn configuration(seen: &Observations) -> Option<Alarm> {
     let refused = seen.refused_configuration.as_ref()?;
     let more = refused.mistakes.saturating_sub(1);
-    let found_in = match refused.found_in {
-        FoundIn::Files => "files",
-        FoundIn::Database => "database",
+    let of_reload = |found_in: &'static str| {
+        text!(
+            "alarm-configuration-refused",
+            mistake = refused.first.clone(),
+            more = more,
+            found_in = found_in,
+            step = Arg::Next(Box::new(refused.first.clone()))
+        )
     };
-    let text = text!(
-        "alarm-configuration-refused",
-        mistake = refused.first.clone(),
-        more = more,
-        found_in = found_in,
-        step = Arg::Next(Box::new(refused.first.clone()))
-    );
+    let text = match refused.found_in {
+        FoundIn::Files => of_reload("files"),
+        FoundIn::Database => of_reload("database"),
+        FoundIn::UnreadFiles => {
+            text!("alarm-configuration-unusable", mistake = refused.first.clone(), more = more)
+        }
+    };
     Some(alarm(Code::ConfigurationRefused, Severity::Warning, None, Some(refused.since), text))
 }
 

@@ -6,10 +6,15 @@ use super::*;
 
 #[test]
 fn a_configuration_that_a_reload_refused_is_a_warning_with_its_first_mistake() {
-    for (mistakes, said_of_others) in [(1, ""), (2, " (and 1 more mistake)"), (3, " (and 2 more mistakes)")] {
+    for (mistakes, found_in, said_of_others) in [
+        (1, FoundIn::Files, ""),
+        (2, FoundIn::Files, " (and 1 more mistake)"),
+        (3, FoundIn::Files, " (and 2 more mistakes)"),
+        (1, FoundIn::UnreadFiles, ""),
+        (3, FoundIn::UnreadFiles, " (and 2 more mistakes)"),
+    ] {
         let first = Text::new("config-at").with("place", "stores/loja-1.toml:2").with("problem", "x");
-        let refused_configuration =
-            Some(RefusedConfiguration { since: ago(5), mistakes, first, found_in: FoundIn::Files });
+        let refused_configuration = Some(RefusedConfiguration { since: ago(5), mistakes, first, found_in });
         let verdict = decide(&Observations { refused_configuration, ..seen(vec![store("a")]) });
         let [alarm] = &verdict.alarms[..] else { panic!("{:?}", verdict.alarms) };
         assert_eq!((alarm.code, alarm.count), (Code::ConfigurationRefused, 1));
