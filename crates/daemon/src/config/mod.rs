@@ -117,7 +117,7 @@ impl Configuration {
 }
 
 /// The folder of an installed service.
-const SYSTEM: &str = "/etc/espelho";
+pub(crate) const SYSTEM: &str = "/etc/espelho";
 
 /// Returns the folder to read: the requested one, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
 pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {

@@ -15,6 +15,7 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
 pub(crate) use self::look::address_in;
+use crate::config;
 
 /// The state directory of an installed service.
 pub(crate) const INSTALLED: &str = "/var/lib/espelho";
@@ -98,11 +99,15 @@ fn place(url: &str, candidates: &[StateDirectory]) -> Place {
 }
 
 /// Returns the address that a new configuration in `folder` names. Without a state directory a relative file lies in that
-/// folder, as the configuration's other files do, so that no command depends on its working directory.
+/// folder, as the configuration's other files do, so that no command depends on its working directory. So does that of a
+/// second configuration beside an installed one, whose database it must not use.
 fn settled(url: &str, folder: &Path, rule: Rule) -> String {
     match rule {
-        Rule::Working => place(url, &[StateDirectory { path: folder.to_owned(), rule }]).url,
-        Rule::Given | Rule::Installed => url.to_owned(),
+        Rule::Installed if folder == Path::new(config::SYSTEM) => url.to_owned(),
+        Rule::Working | Rule::Installed => {
+            place(url, &[StateDirectory { path: folder.to_owned(), rule }]).url
+        }
+        Rule::Given => url.to_owned(),
     }
 }
 

@@ -131,9 +131,11 @@ fn a_new_configuration_names_an_absolute_file_where_no_state_directory_gives_a_r
         ("sqlite://espelho.db", Rule::Working, "sqlite:/home/ana/loja/espelho.db"),
         ("sqlite:/srv/m.db", Rule::Working, "sqlite:/srv/m.db"),
         ("postgres://erp@db/m", Rule::Working, "postgres://erp@db/m"),
-        ("sqlite:espelho.db", Rule::Installed, "sqlite:espelho.db"),
+        ("sqlite:espelho.db", Rule::Installed, "sqlite:/home/ana/loja/espelho.db"),
         ("sqlite:espelho.db", Rule::Given, "sqlite:espelho.db"),
     ] {
         assert_eq!(settled(url, Path::new("/home/ana/loja"), rule), expected, "{url} {rule:?}");
     }
+    let installed = settled("sqlite:espelho.db", Path::new("/etc/espelho"), Rule::Installed);
+    assert_eq!(installed, "sqlite:espelho.db", "its place is that of the installed service");
 }

@@ -107,7 +107,11 @@ fn exists(file: &Path) -> Text {
 /// Says what is wrong, and returns the exit code.
 fn refuse(wrong: &Text, cli: &Cli) -> u8 {
     let cause = io::Error::other(wrong.to_string());
-    say(&Problem::new(Trouble::Configuration, "init", &cause, wrong.clone()), cli)
+    let said = match wrong.has_next() {
+        true => wrong.clone(),
+        false => text!("init-refused", problem = wrong.clone()),
+    };
+    say(&Problem::new(Trouble::Configuration, "init", &cause, said), cli)
 }
 
 /// Writes the files that the answers ask for. A store that has a file already keeps it, unless it is to be replaced.
