@@ -81,24 +81,24 @@ struct WatchedFiles {
     seen: Shape,
     /// The state at the last read.
     read: Shape,
-    /// True from a read that found mistakes until one that does not.
-    has_mistakes: bool,
+    /// The mistakes that the last read found, which have been told.
+    mistakes: Vec<Text>,
 }
 
 impl WatchedFiles {
     /// Watches a folder whose files are read now.
     fn of(directory: PathBuf) -> Self {
         let shape = shape_of(&directory);
-        Self { directory, seen: shape.clone(), read: shape, has_mistakes: false }
+        Self { directory, seen: shape.clone(), read: shape, mistakes: Vec::new() }
     }
 
-    /// Looks at the files once, and returns the mistakes of those that have changed; none where there were some before. Files
-    /// with mistakes are read at each look: what they name, as a password's file, may be what was missing.
+    /// Looks at the files once, and returns their mistakes where these are others than before; none where there were some.
+    /// Files with mistakes are read at each look: what they name, as a password's file, may be what was missing.
     fn look(&mut self) -> Option<Vec<Text>> {
         let shape = shape_of(&self.directory);
         let is_settled = shape == self.seen;
         self.seen.clone_from(&shape);
-        if !is_settled || (shape == self.read && !self.has_mistakes) {
+        if !is_settled || (shape == self.read && self.mistakes.is_empty()) {
             return None;
         }
         self.read = shape;
@@ -106,8 +106,11 @@ impl WatchedFiles {
             Ok(_) => Vec::new(),
             Err(mistakes) => mistakes.iter().map(ConfigError::text).collect(),
         };
-        let had_mistakes = std::mem::replace(&mut self.has_mistakes, !mistakes.is_empty());
-        (had_mistakes || self.has_mistakes).then_some(mistakes)
+        if mistakes == self.mistakes {
+            return None;
+        }
+        self.mistakes.clone_from(&mistakes);
+        Some(mistakes)
     }
 }
 
@@ -153,7 +156,7 @@ mod tests {
         fs::write(&store, "base_url = \"unclosed\n").unwrap();
         assert_eq!(files.look(), None, "it may be being written");
         assert!(files.look().is_some_and(|mistakes| !mistakes.is_empty()));
-        assert!(files.look().is_some_and(|mistakes| !mistakes.is_empty()), "it is looked at again");
+        assert_eq!(files.look(), None, "it was told");
         fs::write(&store, format!("{good}\n# mended\n")).unwrap();
         assert_eq!((files.look(), files.look(), files.look()), (None, Some(Vec::new()), None));
         fs::write(&store, format!("{good}\n# a change that is not asked for yet\n")).unwrap();

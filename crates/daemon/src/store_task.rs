@@ -139,9 +139,10 @@ impl StoreTask {
         options.push.has_stock_events =
             self.config.webhook.as_ref().is_some_and(WebhookConfig::has_stock_events);
         self.boxed_try_credential(&context).await;
-        options.address_since = self.shared.webhook_address_since(&self.config).await;
         let (mut panics, mut failures) = (0, 0);
         while !self.shared.stop.is_cancelled() {
+            // A login since the last round may have registered the address.
+            options.address_since = Box::pin(self.shared.webhook_address_since(&self.config)).await;
             let admin_requests = self.shared.admin_queue.of_store(key);
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
             let wakers =

@@ -190,13 +190,13 @@ alarm-deadline-past = { $count ->
 
 # What has no proof yet.
 unproved-database = No write to the database was confirmed in the last 3 minutes.
-unproved-database-stalls = The database takes no write at the moment: { $detail }. If this lasts, an alarm names the cause and the next step.
+unproved-database-stalls = A write to the database is waiting: { $detail }. If this lasts, an alarm names the cause and the next step.
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.
 unproved-password = No login has shown yet what the password of store { $store } is worth. espelho tries by itself; now: espelho doctor --login
 unproved-owner = Nobody works on store { $store } yet.
-unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: a test delivery shows it within a minute.
+unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: a test delivery will show it.
 unproved-count = The marketplace counts { $remote } records in store { $store } ({ $resource }), and the mirror has { $local }, since { $since }: it is not known whether any is missing or the count is wrong. The next complete reconciliation looks for all; espelho --resync --store { $store } does so now.
 
 # Deadlines, as in v_deadlines.kind.

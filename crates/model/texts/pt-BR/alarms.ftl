@@ -190,13 +190,13 @@ alarm-deadline-past = { $count ->
 
 # O que ainda não tem prova.
 unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últimos 3 minutos.
-unproved-database-stalls = O banco de dados não aceita gravações no momento: { $detail }. Se continuar, um alarme dirá a causa e o próximo passo.
+unproved-database-stalls = Uma gravação no banco de dados está esperando: { $detail }. Se continuar, um alarme dirá a causa e o próximo passo.
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.
 unproved-password = Nenhum login mostrou ainda se a senha da loja { $store } vale. O espelho tenta sozinho; agora: espelho doctor --login
 unproved-owner = Ainda ninguém cuida da loja { $store }.
-unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: uma entrega de teste vai mostrar isso em até um minuto.
+unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: uma entrega de teste vai mostrar isso.
 unproved-count = O marketplace conta { $remote } registros na loja { $store } ({ $resource }), e o espelho tem { $local }, desde { $since }: não se sabe se falta algum ou se a contagem está errada. A próxima conciliação completa procura todos; espelho --resync --store { $store } procura agora.
 
 # Prazos, como em v_deadlines.kind.

@@ -14,7 +14,8 @@ pub(crate) const LOAD: &str =
 pub(crate) const SAVE: &str = "INSERT INTO webhook_addresses (store, username, base_url, url, registered_at) VALUES \
     ($1, $2, $3, $4, $5) \
     ON CONFLICT (store, username, base_url) DO UPDATE SET url = excluded.url, registered_at = CASE \
-    WHEN webhook_addresses.url = excluded.url THEN webhook_addresses.registered_at ELSE excluded.registered_at END";
+    WHEN webhook_addresses.url = excluded.url AND webhook_addresses.registered_at <= excluded.registered_at \
+    THEN webhook_addresses.registered_at ELSE excluded.registered_at END";
 pub(crate) const FORGET: &str = "DELETE FROM webhook_addresses WHERE store = $1";
 
 /// The owner of a webhook.
@@ -33,7 +34,7 @@ pub struct WebhookOwner<'o> {
 pub struct WebhookAddress {
     /// The address.
     pub url: String,
-    /// When the first login of those without a change in between registered it.
+    /// Since when logins register this address without a change.
     pub since: DateTime<Utc>,
 }
 

@@ -96,7 +96,7 @@ impl<'c> WebhookWatch<'c> {
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.
     pub(super) fn remember(&self, recorded: &Watch) {
         let now = self.context.clock.now();
-        let (silence, is_address_new) = {
+        let silence = {
             let mut state = self.state();
             let known = webhook_news::as_known(recorded, now);
             state.is_unwritten |= known != *recorded;
@@ -105,9 +105,9 @@ impl<'c> WebhookWatch<'c> {
             state.was_open = was_open(&watch, now);
             state.watch = watch;
             state.is_address_new = is_address_new(&state.watch, self.address_since);
-            (silence(&state.watch, now), state.is_address_new)
+            silence(&state.watch, now)
         };
-        if self.receives && (silence.is_suspected || is_address_new) {
+        if self.receives {
             self.report(silence.proved_since);
         }
         if self.receives && silence.is_suspected {
@@ -213,7 +213,7 @@ impl<'c> WebhookWatch<'c> {
             return;
         }
         let begun = clock.now();
-        // Without an address on record there was no delivery either: nobody waits longer than needed for the first one.
+        // A login that is still to come registers the address: nobody waits longer than needed for its first delivery.
         let mut wait = match self.address_since {
             Some(_) => first_test(&self.context.key),
             None => FIRST_TEST,
