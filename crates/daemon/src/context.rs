@@ -310,8 +310,8 @@ impl Shared {
     }
 
     /// Returns when the configured address of a store's webhook was registered; `None` where a login is still to
-    /// register it, or where nobody knows. The time of one that was made in the marketplace's portal is not known
-    /// either: long ago.
+    /// register it, or where the database does not answer. A webhook that was made in the marketplace's portal counts
+    /// as old.
     pub(crate) async fn webhook_address_since(&self, config: &StoreConfig) -> Option<DateTime<Utc>> {
         let configured = config.webhook.as_ref()?;
         if configured.secret.is_some() {

@@ -26,7 +26,7 @@ pub(crate) struct Reloads {
 /// The news of the configuration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Somebody asks to read it again.
+    /// A reload was requested.
     Asked,
     /// Its files have changed, and have these mistakes; none where they can be read again.
     Mistakes(Vec<Text>),
@@ -145,10 +145,7 @@ mod tests {
             "username = \"loja@a1b2c3d4\"",
             "password = 'p'",
         ]
-        .join(
-            "
-",
-        );
+        .join("\n");
         fs::write(&store, &good).unwrap();
         config::load(folder.path()).expect("the files are as a shop has them");
         let mut files = WatchedFiles::of(folder.path().into());

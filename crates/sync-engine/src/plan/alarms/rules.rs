@@ -194,8 +194,8 @@ fn clock(seen: &Observations) -> Option<Alarm> {
     Some(alarm(Code::ClockWrong, severity, None, None, text))
 }
 
-/// Returns the alarm of a configuration that the last reload refused, or that the next start would refuse. It names the first mistake: `espelho check` names
-/// all, but for what only the database tells.
+/// Returns the alarm of a configuration that the last reload refused, or that the next start would refuse. It names the
+/// first mistake: `espelho check` names all, but for what only the database tells.
 fn configuration(seen: &Observations) -> Option<Alarm> {
     let refused = seen.refused_configuration.as_ref()?;
     let more = refused.mistakes.saturating_sub(1);
