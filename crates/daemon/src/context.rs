@@ -317,7 +317,13 @@ impl Shared {
         if configured.secret.is_some() {
             return Some(DateTime::UNIX_EPOCH);
         }
-        let registered = self.store.inbox().webhook_address(webhook_owner(config)).await.ok().flatten()?;
+        let registered = match self.store.inbox().webhook_address(webhook_owner(config)).await {
+            Ok(registered) => registered?,
+            Err(error) => {
+                tracing::warn!(store = %config.key, %error, "the time of the webhook's address could not be read");
+                return None;
+            }
+        };
         (registered.url == configured.public_url).then_some(registered.since)
     }
 

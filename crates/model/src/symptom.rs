@@ -4,6 +4,7 @@
 use std::{
     error::Error,
     io::{self, ErrorKind},
+    net::IpAddr,
 };
 
 use serde::{Deserialize, Serialize};
@@ -120,9 +121,8 @@ impl Symptom {
     /// answered; `name` is this network's, or a wrong address; `trust` lies between two sides that hear each other; `network`
     /// may be either's. The server of an address of this machine, as a sandbox's, is the operator's own: `own`.
     pub fn fault(&self, address: &str) -> &'static str {
-        let host = address.split_once("://").map_or(address, |(_, host)| host);
         match self {
-            _ if ["localhost", "127.", "[::1]"].iter().any(|own| host.starts_with(own)) => "own",
+            _ if is_of_this_machine(address) => "own",
             Self::ConnectionRefused => "refused",
             Self::NameUnknown => "name",
             Self::NoTrust => "trust",
@@ -166,6 +166,16 @@ impl Symptom {
         let causes: Vec<_> = std::iter::successors(Some(error), |&cause| cause.source()).collect();
         causes.iter().rev().find_map(|cause| Self::of_io_error(cause.downcast_ref::<io::Error>()?))
     }
+}
+
+fn is_of_this_machine(address: &str) -> bool {
+    let authority =
+        address.split_once("://").map_or(address, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let host = match authority.split_once(']') {
+        Some((host, _)) => host.trim_start_matches('['),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -220,8 +230,16 @@ mod tests {
             (Symptom::Other, "network"),
         ] {
             assert_eq!(symptom.fault("https://marketplace.example"), expected, "{symptom:?}");
-            for own in ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"] {
+            for own in [
+                "http://127.0.0.1:8080",
+                "http://localhost:8080/api",
+                "http://[::1]:8080",
+                "http://LOCALHOST",
+            ] {
                 assert_eq!(symptom.fault(own), "own", "{symptom:?}");
+            }
+            for others in ["https://localhost.example.com", "https://127.example", "https://[2001:db8::1]"] {
+                assert_eq!(symptom.fault(others), expected, "{symptom:?}");
             }
         }
     }

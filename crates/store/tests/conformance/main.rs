@@ -366,6 +366,10 @@ conformance! {
         a_delivery_is_replayed_as_often_as_it_is_asked_for,
         deliveries_are_selected_by_name_time_and_event,
         two_receivers_keep_deliveries_at_once;
+    webhook_addresses:
+        an_address_is_as_old_as_its_first_login,
+        an_address_that_may_move_begins_anew,
+        the_time_of_a_clock_that_was_ahead_is_replaced;
     webhook_secrets:
         a_new_secret_retires_the_one_before_which_stays_for_a_day,
         the_same_secret_again_changes_nothing,

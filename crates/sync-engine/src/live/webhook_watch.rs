@@ -32,7 +32,7 @@ use crate::{
 const EVERY: Duration = Duration::from_secs(3);
 /// The first and the longest wait before the test of a start is requested again, if it could not be.
 const FIRST_TEST_RETRY: Duration = Duration::from_secs(10);
-const LONGEST_RETRY: Duration = Duration::from_secs(300);
+const LONGEST_RETRY: Duration = Duration::from_secs(120);
 /// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
 const ROUND_TRIP: Duration = Duration::from_secs(4);
 /// How often its arrival is checked.
@@ -46,8 +46,9 @@ pub(super) struct WebhookWatch<'c> {
     receives: bool,
     /// True if deliveries should report each new order and each new status.
     has_order_events: bool,
-    /// When the webhook's address was registered; `None` where the next login registers it.
-    address_since: Option<DateTime<Utc>>,
+    /// When the webhook's address was registered, or when this watch began, where the next login registers it: earlier
+    /// deliveries came to another address.
+    address_since: DateTime<Utc>,
     state: Mutex<State>,
     /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
     suspected: Notify,
@@ -76,13 +77,14 @@ enum Asked {
 impl<'c> WebhookWatch<'c> {
     /// Returns a watch that remembers nothing yet.
     pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, options: &Options) -> Self {
-        let unreported = UnreportedChanges::starting(context.clock.now());
+        let now = context.clock.now();
+        let unreported = UnreportedChanges::starting(now);
         Self {
             context,
             observer,
             receives: options.receives,
             has_order_events: options.receives && options.has_order_events,
-            address_since: options.address_since,
+            address_since: options.address_since.unwrap_or(now),
             state: Mutex::new(State { unreported, ..State::default() }),
             suspected: Notify::new(),
         }
@@ -194,7 +196,8 @@ impl<'c> WebhookWatch<'c> {
                 state.unreported = UnreportedChanges::starting(now);
             }
             webhook_news::heard(&mut state.watch, at.min(now), is_test);
-            (state.is_unwritten, state.is_address_new) = (true, false);
+            state.is_address_new = is_address_new(&state.watch, self.address_since);
+            state.is_unwritten = true;
         }
         self.report(None);
     }
@@ -213,11 +216,9 @@ impl<'c> WebhookWatch<'c> {
             return;
         }
         let begun = clock.now();
-        // A login that is still to come registers the address: nobody waits longer than needed for its first delivery.
-        let mut wait = match self.address_since {
-            Some(_) => first_test(&self.context.key),
-            None => FIRST_TEST,
-        };
+        // Nobody waits longer than needed for the first delivery to an address.
+        let is_new = self.state().is_address_new;
+        let mut wait = if is_new { FIRST_TEST } else { first_test(&self.context.key) };
         loop {
             tokio::select! {
                 () = clock.sleep(wait) => (),
@@ -326,9 +327,8 @@ impl<'c> WebhookWatch<'c> {
         let news = {
             let mut state = self.state();
             state.was_open = state.was_open && silent_since.is_none() && was_open(&state.watch, now);
-            // A test that the marketplace refuses, and a silence that is proved, say what nobody has heard of.
-            let is_new = state.is_address_new && silent_since.is_none() && state.watch.problem.is_none();
-            let is_open = state.was_open || is_new;
+            // A proved silence says more than that nothing has come yet.
+            let is_open = state.was_open || state.is_address_new && silent_since.is_none();
             let Watch { heard_at, test_heard_at, missed, .. } = state.watch;
             let lost = state.unreported.judge(now);
             WebhookNews { heard_at, test_heard_at, missed, silent_since, is_open, lost }

@@ -81,9 +81,9 @@ pub fn was_open(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
     watch.problem.is_none() && silence(watch, now).is_suspected && !was_proved(watch)
 }
 
-/// Tells whether no delivery has come since the webhook's address was registered, which a login still to come may do.
-pub fn is_address_new(watch: &WebhookWatch, address_since: Option<DateTime<Utc>>) -> bool {
-    watch.heard_at.is_none_or(|heard| address_since.is_none_or(|since| heard < since))
+/// Tells whether no delivery has come since the webhook's address was registered.
+pub fn is_address_new(watch: &WebhookWatch, address_since: DateTime<Utc>) -> bool {
+    watch.heard_at.is_none_or(|heard| heard < address_since)
 }
 
 #[cfg(test)]
@@ -216,16 +216,11 @@ mod tests {
 
     #[test]
     fn an_address_is_new_until_a_delivery_has_come_to_it() {
-        for (since, heard, is_new) in [
-            (None, None, true),
-            (None, Some(50), true),
-            (Some(40), None, true),
-            (Some(40), Some(39), true),
-            (Some(40), Some(40), false),
-            (Some(40), Some(50), false),
-        ] {
+        for (since, heard, is_new) in
+            [(40, None, true), (40, Some(39), true), (40, Some(40), false), (40, Some(50), false)]
+        {
             let watch = watch(0, 0, heard, None);
-            assert_eq!(is_address_new(&watch, since.map(at)), is_new, "{since:?} {heard:?}");
+            assert_eq!(is_address_new(&watch, at(since)), is_new, "{since} {heard:?}");
         }
     }
 

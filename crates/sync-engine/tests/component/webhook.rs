@@ -428,6 +428,43 @@ async fn an_address_is_not_known_to_receive_until_a_delivery_has_come_to_it() {
     rig.stop().await;
 }
 
+#[tokio::test]
+async fn what_came_to_an_earlier_address_shows_nothing_about_a_new_one() {
+    let (mut rig, _outside) = receiving().await;
+    rig.pass(Duration::from_secs(120)).await;
+    rig.stop().await;
+    let before = rig.parts.clock.now();
+    rig.pass(Duration::from_secs(1)).await;
+    // It was moved a moment ago, or the next login registers it.
+    for since in [Some(rig.parts.clock.now()), None] {
+        rig.address_since = since;
+        let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+        let is_open = || outside.told().webhook.map(|news| news.is_open);
+        rig.until("it is told at the start", async || is_open() == Some(true)).await;
+        let test = json!({"source": "integration.webhook-test"});
+        rig.deliver_from(&outside, "webhook.test", &test, before).await;
+        let open = "SELECT 'x' FROM webhook_inbox WHERE handled_at IS NULL";
+        rig.until("it is handled", async || rig.journal.ask(open).await.is_empty()).await;
+        rig.pass(Duration::from_secs(2)).await;
+        assert_eq!(is_open(), Some(true), "{since:?}: it came before");
+        rig.deliver(&outside, "webhook.test", &test).await;
+        rig.until("a delivery to it ends it", async || is_open() == Some(false)).await;
+        rig.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_address_whose_test_the_marketplace_refuses_stays_unknown() {
+    let mut rig = mirrored().await;
+    let webhook = rig.make_webhook();
+    let off = NewWebhook { active: Some(false), ..NewWebhook::default() };
+    assert!(rig.control().webhooks().edit(&webhook, off));
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.shown("SELECT 'x' FROM webhook_watch WHERE problem IS NOT NULL", |rows| rows == ["x"]).await;
+    assert_eq!(outside.told().webhook.map(|news| news.is_open), Some(true));
+    rig.stop().await;
+}
+
 // withstands: F050
 #[tokio::test]
 async fn a_test_delivery_that_a_command_asked_for_and_that_does_not_come_is_told_until_one_comes() {

@@ -41,4 +41,5 @@ pub(crate) mod tracking;
 pub(crate) mod unknown_stores;
 pub(crate) mod values;
 pub(crate) mod views;
+pub(crate) mod webhook_addresses;
 pub(crate) mod webhook_secrets;

@@ -163,7 +163,7 @@ impl Rig {
             intervals,
             receives,
             has_order_events: receives,
-            address_since: Some(DateTime::UNIX_EPOCH),
+            address_since: self.address_since,
             per_minute: 60_000,
             last_seen: None,
             push,
@@ -235,13 +235,24 @@ impl Rig {
         self.deliver_bytes(outside, event, envelope.to_string().into_bytes()).await;
     }
 
+    /// Delivers an event that was received at a time before now.
+    pub(crate) async fn deliver_from(&self, outside: &Outside, event: &str, data: &Value, at: DateTime<Utc>) {
+        let envelope =
+            json!({"event": event, "data": data, "timestamp": at.to_rfc3339(), "webhook_id": "w-1"});
+        self.keep_delivery(outside, event, envelope.to_string().into_bytes(), at).await;
+    }
+
     pub(crate) async fn deliver_bytes(&self, outside: &Outside, event: &str, body: Vec<u8>) {
         // It is under way for a moment: the time of its arrival, to the microsecond, is later than what caused it.
         self.leap(Duration::from_millis(1));
+        self.keep_delivery(outside, event, body, self.parts.clock.now()).await;
+    }
+
+    async fn keep_delivery(&self, outside: &Outside, event: &str, body: Vec<u8>, at: DateTime<Utc>) {
         let number = self.journal.ask("SELECT CAST(count(*) AS TEXT) FROM webhook_inbox").await.remove(0);
         let delivery = NewDelivery {
             store: StoreKey::new(STORE).unwrap(),
-            received_at: self.parts.clock.now(),
+            received_at: at,
             event: Some(event.to_owned()),
             digest: format!("{number:0>8}{:0<56}", ""),
             body,

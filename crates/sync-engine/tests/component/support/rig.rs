@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey, clock::SystemClock, push::PushState};
 use espelho_sandbox::{
     Control, Fault, FaultRule, JournalEntry, JournalQuery, NewOrder, Options as World, Sandbox, Spoil, start,
@@ -48,6 +49,8 @@ pub(crate) struct Rig {
     pub(crate) journal: Tables,
     pub(crate) parts: Parts,
     pub(crate) push: PushOptions,
+    /// When the webhook's address was registered.
+    pub(crate) address_since: Option<DateTime<Utc>>,
     /// Tells the engine that the ERP has written.
     pub(crate) written: Arc<Notify>,
     engine: Option<Engine>,
@@ -128,6 +131,7 @@ impl Setup {
             journal: database.journal().await,
             parts,
             push,
+            address_since: Some(DateTime::UNIX_EPOCH),
             written: Arc::default(),
             engine: None,
             clock,
