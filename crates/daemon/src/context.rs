@@ -310,21 +310,17 @@ impl Shared {
     }
 
     /// Returns when the configured address of a store's webhook was registered; `None` where a login is still to
-    /// register it, or where the database does not answer. A webhook that was made in the marketplace's portal counts
-    /// as old.
-    pub(crate) async fn webhook_address_since(&self, config: &StoreConfig) -> Option<DateTime<Utc>> {
-        let configured = config.webhook.as_ref()?;
-        if configured.secret.is_some() {
-            return Some(DateTime::UNIX_EPOCH);
+    /// register it. A webhook that was made in the marketplace's portal counts as old.
+    pub(crate) async fn webhook_address_since(
+        &self,
+        config: &StoreConfig,
+    ) -> Result<Option<DateTime<Utc>>, espelho_store::Error> {
+        let Some(webhook) = &config.webhook else { return Ok(None) };
+        if webhook.secret.is_some() {
+            return Ok(Some(DateTime::UNIX_EPOCH));
         }
-        let registered = match self.store.inbox().webhook_address(webhook_owner(config)).await {
-            Ok(registered) => registered?,
-            Err(error) => {
-                tracing::warn!(store = %config.key, %error, "the time of the webhook's address could not be read");
-                return None;
-            }
-        };
-        (registered.url == configured.public_url).then_some(registered.since)
+        let registered = self.store.inbox().webhook_address(webhook_owner(config)).await?;
+        Ok(registered.filter(|known| known.url == webhook.public_url).map(|known| known.since))
     }
 
     /// Waits until the operator allows webhooks that are registered elsewhere to move (`espelho webhook move`).
@@ -419,7 +415,7 @@ pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
     }
 }
 
-fn webhook_owner(config: &StoreConfig) -> WebhookOwner<'_> {
+pub(crate) fn webhook_owner(config: &StoreConfig) -> WebhookOwner<'_> {
     WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url }
 }
 

@@ -79,6 +79,13 @@ pub(crate) fn reason(option: &'static str, address: SocketAddr, error: &io::Erro
     explain(option, address, error, holder.as_ref(), None)
 }
 
+/// Returns who listens on the address of `key`, so that the service cannot be started. It listens on nothing itself: that
+/// would keep a service from starting.
+pub(crate) fn taken(key: &'static str, address: SocketAddr) -> Option<Text> {
+    let in_use = io::ErrorKind::AddrInUse.into();
+    holder::is_taken(address).then(|| explain(key, address, &in_use, holder::of(address).as_ref(), None))
+}
+
 fn explain(
     key: &'static str,
     address: SocketAddr,
@@ -109,6 +116,16 @@ fn explain(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_listens_is_told_without_listening() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let said = taken("http.listen", address).unwrap().message(text::Locale::default());
+        assert!(said.contains(&address.to_string()), "{said}");
+        drop(listener);
+        assert_eq!(taken("http.listen", address), None);
+    }
 
     #[test]
     fn whoever_has_the_port_is_named_with_the_next_step() {

@@ -142,7 +142,12 @@ impl StoreTask {
         let (mut panics, mut failures) = (0, 0);
         while !self.shared.stop.is_cancelled() {
             // A login since the last round may have registered the address.
-            options.address_since = Box::pin(self.shared.webhook_address_since(&self.config)).await;
+            match Box::pin(self.shared.webhook_address_since(&self.config)).await {
+                Ok(since) => options.address_since = since,
+                Err(error) => {
+                    tracing::warn!(store = %key, %error, "the time of the webhook's address was not read");
+                }
+            }
             let admin_requests = self.shared.admin_queue.of_store(key);
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
             let wakers =

@@ -184,6 +184,7 @@ pub(super) mod tests {
             written_at: None,
             database: None,
             free_bytes: None,
+            database_file: None,
             refused_configuration: None,
             stores: vec![store],
             strangers: None,

@@ -27,7 +27,11 @@ mod service;
 mod throwaway;
 mod webhook;
 
-use std::io::{IsTerminal as _, stdout};
+use std::{
+    io::{IsTerminal as _, stdout},
+    path::Path,
+    time::Duration,
+};
 
 use self::{
     checks::{INSTALLATION, STORE, applies, limited},
@@ -38,7 +42,8 @@ use self::{
 use super::{report_mistakes, status::show_beside_mistakes};
 use crate::{
     cli::{Cli, DoctorArgs},
-    config, telemetry,
+    config::{self, ConfigError, Configuration},
+    exit, telemetry,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
@@ -59,26 +64,37 @@ pub(super) struct Looked {
 /// Checks everything.
 pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
     let folder = config::directory(cli.config.as_deref());
-    let configuration = match config::load(&folder) {
-        Ok(configuration) => configuration,
-        Err(mistakes) => {
-            let code = match cli.json {
-                true => report_mistakes(&mistakes, cli),
-                // No check has what it needs, and a service may run all the same.
-                false => show_beside_mistakes(&mistakes, cli, None).await,
-            };
-            return Looked { code, ..Looked::default() };
-        }
+    let (configuration, mistakes) = match config::load(&folder) {
+        Ok(configuration) => (configuration, Vec::new()),
+        Err(mistakes) => match sound(&folder, &mistakes) {
+            Some(configuration) => (configuration, mistakes),
+            None => {
+                let code = match cli.json {
+                    true => report_mistakes(&mistakes, cli),
+                    // No check has what it needs, and a service may run all the same.
+                    false => show_beside_mistakes(&mistakes, cli, None).await,
+                };
+                return Looked { code, ..Looked::default() };
+            }
+        },
     };
     telemetry::start(configuration.installation.log.format, "off");
-    let facts = Facts::new(configuration, folder, arguments.login, cli.locale.language);
+    let mistakes = mistakes.iter().map(ConfigError::text).collect();
+    let facts = Facts::new((configuration, mistakes), folder, arguments.login, cli.locale.language);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
     printer.end(&findings);
     let refused = findings.iter().filter(|finding| finding.is_authentication);
     let refused = refused.filter_map(|finding| finding.store.clone()).collect();
-    Looked { code: exit_code(&findings), is_running: facts.status().is_some(), refused }
+    let code = if facts.mistakes.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
+    Looked { code, is_running: facts.status().is_some(), refused }
+}
+
+/// Returns what can be examined beside mistakes: the installation, and the stores whose files have none.
+fn sound(folder: &Path, mistakes: &[ConfigError]) -> Option<Configuration> {
+    let is_begun = !mistakes.iter().any(ConfigError::is_none_yet);
+    is_begun.then(|| config::load_sound(folder)).flatten()
 }
 
 /// Runs every check, and calls `said` with each result.
@@ -88,7 +104,14 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         said(&finding);
         findings.push(finding);
     };
+    for mistake in &facts.mistakes {
+        note(Finding::red(mistake.clone()).named("configuration", Duration::ZERO));
+    }
     for (name, check) in INSTALLATION {
+        // Its mistakes have been said.
+        if name == "configuration" && !facts.mistakes.is_empty() {
+            continue;
+        }
         note(limited(&*facts.clock, name, check(facts)).await);
     }
     if !facts.login {

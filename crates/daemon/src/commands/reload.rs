@@ -3,7 +3,13 @@
 
 use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::{Clock, clock::SystemClock, text, text::Text};
+use espelho_model::{
+    Clock,
+    clock::SystemClock,
+    text,
+    text::{Locale, Text},
+};
+use espelho_store::Error;
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::{
     io::Errno,
@@ -12,8 +18,15 @@ use rustix::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{load_to_read, reading::is_of_another, say};
-use crate::{cli::Cli, config::Configuration, exit, local, reload_state::ReloadState, status::ServiceState};
+use super::{
+    load_to_read,
+    reading::{attach, is_of_another},
+    say,
+};
+use crate::{
+    cli::Cli, config::Configuration, context::webhook_owner, exit, local, reload_state::ReloadState,
+    status::ServiceState,
+};
 
 /// The wait for the result of the reload, and the pause before each question about it.
 const WAIT: Duration = Duration::from_secs(10);
@@ -48,10 +61,41 @@ pub(super) async fn run(cli: &Cli) -> u8 {
             return code;
         }
     };
-    match reload(&configuration, &SystemClock::shared()).await {
-        Ok(ended) => tell(&ended, cli),
+    let clock = SystemClock::shared();
+    match reload(&configuration, &clock).await {
+        Ok(ended) => {
+            let code = tell(&ended, cli);
+            if !cli.json && !matches!(ended, Ended::Refused(_)) {
+                elsewhere(&configuration, &clock).await.iter().for_each(|text| show(text, cli.locale));
+            }
+            code
+        }
         Err(problem) => say(&problem, cli),
     }
+}
+
+/// Returns what the operator must decide about webhooks that the configuration wants at another address than the
+/// registered one: the service does not move them by itself.
+async fn elsewhere(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Vec<Text> {
+    let Ok(store) = attach(configuration, clock).await else { return Vec::new() };
+    let mut texts = Vec::new();
+    for config in &configuration.stores {
+        let Some(webhook) = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none()) else {
+            continue;
+        };
+        let moved = store.inbox().refuse_to_move_webhook(webhook_owner(config), &webhook.public_url).await;
+        if let Err(Error::WebhookElsewhere { store, registered, configured }) = moved {
+            let store = store.as_str();
+            texts.push(text!(
+                "alarm-webhook-elsewhere",
+                store = store,
+                registered = registered,
+                configured = configured
+            ));
+        }
+    }
+    store.close().await;
+    texts
 }
 
 async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Ended, Problem> {
@@ -145,11 +189,15 @@ fn tell(ended: &Ended, cli: &Cli) -> u8 {
         println!("{}", json!({ "state": state, "needs_restart": parts }));
         return code;
     }
-    println!("{}", text.message(cli.locale));
-    if let Some(next) = text.next(cli.locale) {
+    show(&text, cli.locale);
+    code
+}
+
+fn show(text: &Text, locale: Locale) {
+    println!("{}", text.message(locale));
+    if let Some(next) = text.next(locale) {
         println!("  → {next}");
     }
-    code
 }
 
 #[cfg(test)]

@@ -2,7 +2,13 @@
 
 use std::{collections::BTreeSet, io::IsTerminal as _, net::SocketAddr, sync::Arc, time::Duration};
 
-use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, time::fixed_width};
+use espelho_model::{
+    Clock, StoreKey,
+    clock::SystemClock,
+    text,
+    text::{Locale, Text},
+    time::fixed_width,
+};
 use espelho_store::Store;
 use espelho_sync_engine::{
     Problem, Trouble,
@@ -21,7 +27,7 @@ use crate::{
     cli::{Cli, StatusArgs},
     config::{self, ConfigError, Configuration},
     context::stop_on_signals,
-    exit, local, report,
+    exit, local, ports, report,
     status::{self, Counted, ServiceState, StatusSnapshot, TextStyle, WatchedReadings},
 };
 
@@ -218,7 +224,8 @@ impl StateReader<'_> {
     async fn read(&mut self) -> Result<StatusSnapshot, Problem> {
         let (listen, locale) = (self.configuration.installation.http.listen, self.locale);
         let Some(answer) = ask_service(listen, self.of, locale, self.clock).await else {
-            return self.recorded().await;
+            let taken = || ports::taken("http.listen", listen);
+            return self.recorded().await.map(|snapshot| beside_another(snapshot, taken, locale));
         };
         if !self.is_of_another(&answer.service).await {
             let configured = self.configuration.stores.iter().map(|store| &store.key);
@@ -230,7 +237,10 @@ impl StateReader<'_> {
             return Ok(warn_of_unknown(answer, &unknown, locale));
         }
         match self.recorded().await {
-            Ok(snapshot) => Ok(beside_another(snapshot, listen, locale)),
+            Ok(snapshot) => {
+                let other = || Some(text!("status-other-installation", address = listen.to_string()));
+                Ok(beside_another(snapshot, other, locale))
+            }
             Err(problem) => {
                 let other = text!("status-other-installation", address = listen.to_string());
                 eprintln!("espelho: {}", other.message(locale));
@@ -301,10 +311,14 @@ pub(super) async fn standing_alarms(
     }
 }
 
-/// Says on the alarm of the stopped service that another installation's service answers at its address.
-fn beside_another(mut snapshot: StatusSnapshot, listen: SocketAddr, locale: Locale) -> StatusSnapshot {
-    let other = text!("status-other-installation", address = listen.to_string());
+/// Says on the alarm of the stopped service that another program has its address.
+fn beside_another(
+    mut snapshot: StatusSnapshot,
+    other: impl Fn() -> Option<Text>,
+    locale: Locale,
+) -> StatusSnapshot {
     for alarm in snapshot.alarms.iter_mut().filter(|alarm| alarm.code == Code::ServiceStopped.as_str()) {
+        let Some(other) = other() else { continue };
         alarm.text = format!("{} {}", alarm.text, other.message(locale));
         alarm.next = other.next(locale).unwrap_or_default();
     }
@@ -395,8 +409,10 @@ mod tests {
         };
         let alarms = vec![stopped, specimen::failing(None, "outro")];
         let snapshot = StatusSnapshot { alarms, ..specimen::snapshot(Vec::new()) };
-        let listen = "127.0.0.1:8787".parse().unwrap();
-        let shown = beside_another(snapshot, listen, Locale::default()).alarms;
+        let other = || Some(text!("status-other-installation", address = "127.0.0.1:8787"));
+        let untouched = beside_another(snapshot.clone(), || None, Locale::default());
+        assert_eq!(untouched.alarms, snapshot.alarms, "nobody has it");
+        let shown = beside_another(snapshot, other, Locale::default()).alarms;
         assert!(shown[0].text.starts_with("O serviço está parado. Em 127.0.0.1:8787 "), "{}", shown[0].text);
         assert!(shown[0].next.contains("http.listen"), "{}", shown[0].next);
         assert_eq!(shown[1], specimen::failing(None, "outro"));

@@ -176,12 +176,23 @@ pub(crate) fn load_readable(dir: &Path) -> Configuration {
     Configuration { installation: installation::load_readable(dir), stores: Vec::new(), tokens, notices }
 }
 
+/// Reads everything but the stores whose files have a mistake; `None` where `espelho.toml` has one.
+pub(crate) fn load_sound(dir: &Path) -> Option<Configuration> {
+    read(dir, Secrets::Read).0
+}
+
 fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {
+    match read(dir, secrets) {
+        (Some(configuration), errors) if errors.is_empty() => Ok(configuration),
+        (_, errors) => Err(errors),
+    }
+}
+
+/// Reads what has no mistake, and returns all mistakes.
+fn read(dir: &Path, secrets: Secrets) -> (Option<Configuration>, Vec<ConfigError>) {
     if !dir.is_dir() {
-        return Err(vec![ConfigError {
-            place: dir.display().to_string(),
-            problem: text!("config-no-folder"),
-        }]);
+        let missing = ConfigError { place: dir.display().to_string(), problem: text!("config-no-folder") };
+        return (None, vec![missing]);
     }
     let mut errors = Vec::new();
     let installation = installation::load(dir).map_err(|e| errors.push(e)).ok();
@@ -204,12 +215,9 @@ fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigEr
     }
     errors.extend(shared_credentials(dir, &stores));
     errors.extend(others_address(dir, &stores));
-    match installation {
-        Some(installation) if errors.is_empty() => {
-            Ok(Configuration { installation, stores, tokens, notices })
-        }
-        _ => Err(errors),
-    }
+    let configuration =
+        installation.map(|installation| Configuration { installation, stores, tokens, notices });
+    (configuration, errors)
 }
 
 /// Refuses two stores with one credential: each login would end the other's token.

@@ -94,8 +94,11 @@ impl Webhook {
             let nearest = nearest(unknown, EventName::ALL.iter().map(EventName::as_str)).unwrap_or("*");
             return Err(("events", text!("config-webhook-event", event = unknown, nearest = nearest)));
         }
-        let secret_file = secret_file.filter(|_| secrets == Secrets::Read);
-        let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
+        let read = |file: PathBuf| match secrets {
+            Secrets::Read => secret::from_file(dir, store_file, &file),
+            Secrets::Leave => Ok(SecretString::default()),
+        };
+        let secret = secret_file.map(read).transpose();
         let unreadable =
             |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
         let secret = secret.map_err(|tried| ("secret_file", unreadable(tried)))?;

@@ -194,6 +194,11 @@ fn disk(text: &mut Exposition, store: &Store) {
     }
 }
 
+/// Returns the path of the database's file.
+pub(crate) fn file_of(store: &Store) -> Option<String> {
+    store.file().map(|file| file.display().to_string())
+}
+
 /// Returns the bytes that are free on the disk of the database file.
 pub(crate) fn free(store: &Store) -> Option<u64> {
     let file = store.file()?;

@@ -18,7 +18,7 @@ mod timed;
 mod traffic;
 pub(crate) mod webhook;
 
-pub(crate) use collectors::free;
+pub(crate) use collectors::{file_of, free};
 pub(crate) use ready::NOT_RECONCILED;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

@@ -19,13 +19,22 @@ pub(super) struct Process {
 
 /// Returns the process that occupies `address`. Only root finds other users' processes.
 pub(super) fn of(address: SocketAddr) -> Option<Process> {
-    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| fs::read_to_string(table).ok());
-    let inode = tables.into_iter().flatten().find_map(|table| listening_inode(&table, address))?;
+    let inode = inode(address)?;
     let link = format!("socket:[{inode}]");
     fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
         let id = entry.file_name().to_str()?.parse().ok()?;
         has_open(&entry.path(), &link).then(|| Process { id, name: name_in(&entry.path()) })
     })
+}
+
+/// Tells whether somebody listens on `address`.
+pub(super) fn is_taken(address: SocketAddr) -> bool {
+    inode(address).is_some()
+}
+
+fn inode(address: SocketAddr) -> Option<u64> {
+    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| fs::read_to_string(table).ok());
+    tables.into_iter().flatten().find_map(|table| listening_inode(&table, address))
 }
 
 fn has_open(process: &Path, link: &str) -> bool {

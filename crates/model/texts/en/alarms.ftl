@@ -8,7 +8,10 @@ alarm-disk-full = { $mebibytes ->
         [0] The database's disk is full: nothing more can be written.
        *[other] The database's disk is nearly full: { $mebibytes } MiB are left.
     }
-    .next = free space on the database's disk; espelho goes on by itself
+    .next = free space { $folder ->
+        [none] on the database's disk
+       *[other] on the disk of { $folder } (df -h { $folder })
+    }; espelho goes on by itself
 alarm-database-busy = The database is locked by { $holder }.
     .next = end the transaction of { $holder }; espelho goes on by itself
 alarm-database-busy-session = The database is locked: session { $session } of user { $user } (program: { $application }) keeps table { $table } in an open transaction.
@@ -20,7 +23,10 @@ alarm-database-unreachable = The database takes no writes: { $detail }.
 alarm-database-refuses = The database cannot be used: { $detail }.
     .next = { $step }; espelho goes on by itself
 alarm-database-read-only = The database is read-only: { $detail }. Nothing more is read from the marketplace until it takes writes again; deliveries are refused, and the marketplace repeats them.
-    .next = make it writable: on PostgreSQL default_transaction_read_only and the server's role, on SQLite the mode of the file and its disk (mount, dmesg); espelho goes on by itself
+    .next = make it writable: { $file ->
+        [none] see default_transaction_read_only and the server's role
+       *[other] the file and its folder must belong to the service's user (sudo chown espelho { $file }; sudo chmod 600 { $file }), and the disk must be writable (mount, dmesg)
+    }; espelho goes on by itself
 alarm-database-replaced = { $file } was deleted or replaced while the service had it open. The service saves what it has and ends.
     .next = journalctl -u espelho names the copy: put it back with espelho restore, then start the service
 alarm-schema-changed = The database is not as espelho made it: { $count } objects are missing, disabled or others ({ $objects }). Writes of the ERP may go unseen.
@@ -168,7 +174,7 @@ alarm-late-rows = { $count ->
     } for a turn in store { $store }, the oldest for { $span }.
     .next = espelho plan --store { $store }
 alarm-late-sweep = A sweep of store { $store } is late: { $sweep }, without a result for { $span }.
-    .next = espelho status --store { $store }
+    .next = espelho doctor says whether something prevents it; if not, it waits for its turn within the request limit, and ends by itself
 alarm-late-complete = Store { $store } has had no complete reconciliation for { $span }.
     .next = espelho --resync --store { $store }
 alarm-run-failed = The last reconciliation of store { $store } stopped: { $why }

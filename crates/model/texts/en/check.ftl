@@ -2,5 +2,5 @@
 
 check-address-placeholder = { $key } "{ $address }" is the address of the example: nobody is there.
     .next = Write the real address, or environment = "sandbox" to try things out.
-check-secret-exposed = Other users of this machine may read { $file } (mode { $mode }).
+check-secret-exposed = Other users of this machine may read { $file } (mode { $mode })
     .next = chmod 600 { $file }

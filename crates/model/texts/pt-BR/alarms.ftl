@@ -8,7 +8,10 @@ alarm-disk-full = { $mebibytes ->
         [0] O disco do banco de dados está cheio: nada mais pode ser gravado.
        *[other] O disco do banco de dados está quase cheio: restam { $mebibytes } MiB.
     }
-    .next = libere espaço no disco do banco de dados; o espelho continua sozinho
+    .next = libere espaço { $folder ->
+        [none] no disco do banco de dados
+       *[other] no disco de { $folder } (df -h { $folder })
+    }; o espelho continua sozinho
 alarm-database-busy = O banco de dados está bloqueado por { $holder }.
     .next = encerre a transação de { $holder }; o espelho continua sozinho
 alarm-database-busy-session = O banco de dados está bloqueado: a sessão { $session } do usuário { $user } (programa: { $application }) mantém a tabela { $table } numa transação aberta.
@@ -20,7 +23,10 @@ alarm-database-unreachable = O banco de dados não aceita gravações: { $detail
 alarm-database-refuses = O banco de dados não pode ser usado: { $detail }.
     .next = { $step }; o espelho continua sozinho
 alarm-database-read-only = O banco de dados está somente para leitura: { $detail }. Nada mais é lido do marketplace até que ele aceite gravações; as entregas de webhooks são recusadas, e o marketplace as repete.
-    .next = permita a gravação: no PostgreSQL, default_transaction_read_only e o papel do servidor; no SQLite, o modo do arquivo e o disco (mount, dmesg); o espelho continua sozinho
+    .next = permita a gravação: { $file ->
+        [none] veja default_transaction_read_only e o papel do servidor
+       *[other] o arquivo e a pasta têm de ser do usuário do serviço (sudo chown espelho { $file }; sudo chmod 600 { $file }), e o disco, gravável (mount, dmesg)
+    }; o espelho continua sozinho
 alarm-database-replaced = { $file } foi apagado ou trocado enquanto o serviço o usava. O serviço salva o que tem e termina.
     .next = journalctl -u espelho diz onde está a cópia: ponha-a de volta com espelho restore e inicie o serviço
 alarm-schema-changed = O banco de dados não está como o espelho o fez: { $count } objetos faltam, estão desligados ou são outros ({ $objects }). Gravações do ERP podem passar despercebidas.
@@ -168,7 +174,7 @@ alarm-late-rows = { $count ->
     } a vez na loja { $store }, a mais antiga há { $span }.
     .next = espelho plan --store { $store }
 alarm-late-sweep = Leitura atrasada na loja { $store }: { $sweep }, sem resultado há { $span }.
-    .next = espelho status --store { $store }
+    .next = espelho doctor diz se algo a impede; se não, ela espera a vez dentro do limite de chamadas e termina sozinha
 alarm-late-complete = A loja { $store } está sem conciliação completa há { $span }.
     .next = espelho --resync --store { $store }
 alarm-run-failed = A última conciliação da loja { $store } parou: { $why }

@@ -2,5 +2,5 @@
 
 check-address-placeholder = { $key } "{ $address }" é o endereço do exemplo: ali não há ninguém.
     .next = Escreva o endereço verdadeiro, ou environment = "sandbox" para experimentar.
-check-secret-exposed = Outros usuários desta máquina podem ler { $file } (modo { $mode }).
+check-secret-exposed = Outros usuários desta máquina podem ler { $file } (modo { $mode })
     .next = chmod 600 { $file }

@@ -100,7 +100,7 @@ impl<'c> WebhookWatch<'c> {
         let now = self.context.clock.now();
         let silence = {
             let mut state = self.state();
-            let known = webhook_news::as_known(recorded, now);
+            let known = webhook_news::of_address(&webhook_news::as_known(recorded, now), self.address_since);
             state.is_unwritten |= known != *recorded;
             let mut watch = webhook_news::resumed(known, &state.watch);
             watch.silent = was_proved(&watch);

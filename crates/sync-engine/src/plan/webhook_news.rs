@@ -38,6 +38,21 @@ pub fn as_known(watch: &WebhookWatch, now: DateTime<Utc>) -> WebhookWatch {
     }
 }
 
+/// Returns what a watch proves about an address that was registered at this time, without what was missed, tested or proved
+/// before: that is about another address.
+pub fn of_address(watch: &WebhookWatch, since: DateTime<Utc>) -> WebhookWatch {
+    let is_before = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at < since);
+    let mut watch = watch.clone();
+    if is_before(watch.missed_since) {
+        (watch.missed, watch.missed_since, watch.silent) = (0, None, false);
+    }
+    if is_before(watch.tested_at) {
+        (watch.tested_at, watch.problem, watch.silent) = (None, None, false);
+    }
+    watch.unanswered_since = watch.unanswered_since.filter(|at| *at >= since);
+    watch
+}
+
 /// Records that a sweep found a change that no delivery reported.
 pub fn missed(watch: &mut WebhookWatch, now: DateTime<Utc>) {
     watch.missed += 1;
@@ -111,6 +126,30 @@ mod tests {
 
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
+    }
+
+    #[test]
+    fn what_was_missed_at_an_earlier_address_says_nothing_about_a_new_one() {
+        let proved = WebhookWatch {
+            missed: 3,
+            missed_since: Some(at(10)),
+            heard_at: Some(at(5)),
+            tested_at: Some(at(30)),
+            unanswered_since: Some(at(20)),
+            problem: Some("404".into()),
+            silent: true,
+            ..WebhookWatch::default()
+        };
+        let nothing = WebhookWatch { heard_at: Some(at(5)), ..WebhookWatch::default() };
+        let test = WebhookWatch { tested_at: Some(at(30)), problem: Some("404".into()), ..nothing.clone() };
+        for (since, expected, why) in [
+            (10, &proved, "it was that address"),
+            (11, &WebhookWatch { unanswered_since: Some(at(20)), ..test.clone() }, "it was tested since"),
+            (21, &test, "its test was refused"),
+            (31, &nothing, "nothing is known of it"),
+        ] {
+            assert_eq!(of_address(&proved, at(since)), *expected, "{why}");
+        }
     }
 
     // withstands: F087

@@ -7,7 +7,11 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{Clock, clock::SystemClock, text::Language};
+use espelho_model::{
+    Clock,
+    clock::SystemClock,
+    text::{Language, Text},
+};
 use espelho_store::Store;
 use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
@@ -28,7 +32,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Facts about the installation.
 pub(super) struct Facts {
+    /// Without the stores whose files have a mistake.
     pub configuration: Configuration,
+    /// The mistakes of the configuration.
+    pub mistakes: Vec<Text>,
     /// Where the configuration was read from.
     pub directory: PathBuf,
     /// Whether to prove the passwords.
@@ -62,13 +69,14 @@ pub(super) struct StoreFacts<'f> {
 
 impl Facts {
     pub(super) fn new(
-        configuration: Configuration,
+        (configuration, mistakes): (Configuration, Vec<Text>),
         directory: PathBuf,
         login: bool,
         language: Language,
     ) -> Self {
         let (clock, database, service) = (SystemClock::shared(), OnceLock::new(), OnceLock::new());
-        Self { configuration, directory, login, language, clock, database, service, shared: OnceCell::new() }
+        let shared = OnceCell::new();
+        Self { configuration, mistakes, directory, login, language, clock, database, service, shared }
     }
 
     /// Returns what work on stores needs; opens it when the first store is free.

@@ -235,6 +235,7 @@ mod tests {
                         ("holder", "z"),
                         ("registered", "r"),
                         ("configured", "c"),
+                        ("folder", "/f"),
                     ];
                     let text =
                         values.iter().fold(Text::new(id), |text, (name, value)| text.with(*name, *value));

@@ -82,7 +82,10 @@ fn path_of(address: &str) -> &str {
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(webhook) = &store.config.webhook else { return Finding::not_configured(none(store)) };
     if !matches!(store.access.get(), Some(Access::Service(..))) {
-        return Finding::absent(text!("doctor-webhook-no-service"));
+        return Finding::absent(match store.all.status() {
+            Some(_) => text!("doctor-webhook-not-its"),
+            None => text!("doctor-webhook-no-service"),
+        });
     }
     match store.ask_with_token(Question::Webhook).await {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {

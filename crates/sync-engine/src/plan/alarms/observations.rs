@@ -24,6 +24,8 @@ pub struct Observations {
     pub schema_defects: Arc<[String]>,
     /// Free bytes on the database's disk, where it is this machine's.
     pub free_bytes: Option<u64>,
+    /// The database's file; `None` on a server.
+    pub database_file: Option<String>,
     /// The configuration that the last reload refused; `None` if it accepted one.
     pub refused_configuration: Option<RefusedConfiguration>,
     /// The stores of the configuration.

@@ -122,17 +122,23 @@ fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     [stopped, database(seen), schema(seen), clock(seen), configuration(seen)].into_iter().flatten()
 }
 
+fn full(free: u64, seen: &Observations) -> Text {
+    let folder =
+        seen.database_file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(folder, _)| folder);
+    text!("alarm-disk-full", mebibytes = free >> 20, folder = folder.unwrap_or("none"))
+}
+
 fn database(seen: &Observations) -> Option<Alarm> {
     let is_small = seen.free_bytes.filter(|free| *free < LEAST_DISK);
     if let Some(free) = is_small {
-        let text = text!("alarm-disk-full", mebibytes = free >> 20);
+        let text = full(free, seen);
         let since = seen.database.as_ref().map_or(seen.at, |trouble| trouble.since);
         return Some(alarm(Code::DiskFull, Severity::Failing, None, Some(since), text));
     }
     let trouble = seen.database.as_ref()?;
     let symptom = trouble.symptom.text();
     let (code, text) = match trouble.kind {
-        DatabaseKind::Full => (Code::DiskFull, text!("alarm-disk-full", mebibytes = 0_u64)),
+        DatabaseKind::Full => (Code::DiskFull, full(0, seen)),
         DatabaseKind::Busy => {
             let text = match &trouble.holder {
                 Some(DatabaseHolder::Process(name, id)) => {
@@ -160,7 +166,8 @@ fn database(seen: &Observations) -> Option<Alarm> {
             (Code::DatabaseUnreachable, text)
         }
         DatabaseKind::ReadOnly => {
-            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = symptom))
+            let file = seen.database_file.as_deref().unwrap_or("none");
+            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = symptom, file = file))
         }
         DatabaseKind::Replaced => {
             (Code::DatabaseReplaced, text!("alarm-database-replaced", file = &trouble.detail))

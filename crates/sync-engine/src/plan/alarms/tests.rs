@@ -67,6 +67,7 @@ fn seen(stores: Vec<StoreObservation>) -> Observations {
         database: None,
         schema_defects: [].into(),
         free_bytes: Some(1 << 33),
+        database_file: None,
         refused_configuration: None,
         stores,
         strangers: None,
