@@ -210,6 +210,27 @@ async fn a_run_that_holds_the_store_is_named(kind: Kind) {
 }
 
 #[tokio::test]
+async fn a_mistake_in_a_stores_file_hides_nothing_else() {
+    let (installation, _sandbox) = set_up(Kind::Sqlite).await;
+    let file = installation.dir().join("stores/loja-2.toml");
+    std::fs::write(&file, "base_url = \"https://erp.example\"\nusernam = \"x\"\n").unwrap();
+    let found = doctor(&installation, &[]).await.expect(2);
+    let mistake = finding(&found, "configuration");
+    assert!(
+        mistake["state"] == "red" && mistake["found"].as_str().unwrap().contains("loja-2.toml"),
+        "{found}"
+    );
+    assert_eq!(found.json()["errors"][0]["code"], "configuration");
+    let credential = finding(&found, "credential");
+    assert!(credential["store"] == "loja-1" && credential["state"] == "green", "{found}");
+    let all = installation.dir().join("espelho.toml");
+    let text = std::fs::read_to_string(&all).unwrap();
+    std::fs::write(&all, format!("listem = 1\n{text}")).unwrap();
+    let found = installation.run(&["doctor", "--json"]).await.expect(2);
+    assert!(found.json()["findings"].is_null(), "without espelho.toml nothing can be examined: {found}");
+}
+
+#[tokio::test]
 async fn a_program_that_has_locked_the_store_is_named() {
     let (installation, _sandbox) = set_up(Kind::Sqlite).await;
     installation.run(&["migrate"]).await.expect(0);

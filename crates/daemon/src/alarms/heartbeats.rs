@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::StoreKey;
 use espelho_store::{EndedRun, SweepRecord};
-use espelho_sync_engine::plan::alarms::{Observations, Severity, StoreObservation, Verdict};
+use espelho_sync_engine::plan::alarms::{Alarm, Code, Observations, Severity, StoreObservation, Verdict};
 use parking_lot::Mutex;
 
 /// The minutes that are kept.
@@ -122,8 +122,9 @@ fn minute_of(at: DateTime<Utc>) -> i64 {
 }
 
 fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
-    let own =
-        verdict.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|named| *named == store.key));
+    // The rows of a store that no configuration has are no configured store's.
+    let of_all = |alarm: &Alarm| alarm.store.is_none() && alarm.code != Code::UnknownStore;
+    let own = verdict.alarms.iter().filter(|alarm| of_all(alarm) || alarm.store.as_ref() == Some(&store.key));
     match own.map(|alarm| alarm.severity).max() {
         Some(Severity::Failing) => Beat::Failed,
         Some(Severity::Warning) => Beat::Warned,
@@ -135,7 +136,7 @@ fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Be
 #[cfg(test)]
 pub(super) mod tests {
     use espelho_model::text;
-    use espelho_sync_engine::plan::alarms::{Alarm, Code, Owner, ServiceObservation, State};
+    use espelho_sync_engine::plan::alarms::{Owner, ServiceObservation, State};
 
     use super::*;
 
@@ -221,6 +222,9 @@ pub(super) mod tests {
             let beat = beat_of(&seen(0, answered).stores[0], &verdict(alarm.clone()), at(0));
             assert_eq!(beat, expected, "{answered:?} {alarm:?}");
         }
+        let mut strangers = verdict(Some((Severity::Warning, None)));
+        strangers.alarms[0].code = Code::UnknownStore;
+        assert_eq!(beat_of(&seen(0, Some(0)).stores[0], &strangers, at(0)), Beat::Proved);
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
-    printer.end(&findings);
+    printer.end(&findings, &facts.mistakes);
     let refused = findings.iter().filter(|finding| finding.is_authentication);
     let refused = refused.filter_map(|finding| finding.store.clone()).collect();
     let code = if facts.mistakes.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };

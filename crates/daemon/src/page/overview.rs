@@ -89,7 +89,7 @@ struct Stores {
     rows: Vec<StoreRow>,
     /// The time axis of all hours: their beginning, their middle, and now.
     axis: [String; 3],
-    legend: [(&'static str, String); 4],
+    legend: [(&'static str, String); 5],
     more: Option<String>,
 }
 
@@ -252,6 +252,7 @@ fn stores(seen: &Overview<'_>, words: Words) -> Stores {
             ("b-warning", Text::new("page-key-warned")),
             ("b-failing", Text::new("page-key-failed")),
             ("b-unknown", Text::new("page-key-unproved")),
+            ("b-none", Text::new("page-key-not-running")),
         ]
         .map(|(class, text)| (class, words.say(&text))),
         more: (hidden > 0).then(|| words.say(&text!("status-more-rows", count = hidden))),

@@ -124,8 +124,8 @@ intents-needs-yes = { $rows ->
 }
     .next = confirm with --yes
 intents-released = { $rows ->
-    [one] { $rows } row released
-   *[other] { $rows } rows released
+    [one] { $rows } row released: it goes again, and the guard lets it pass once
+   *[other] { $rows } rows released: they go again, and the guard lets each pass once
 }
 intents-retried = { $rows ->
     [one] { $rows } row will be tried again

@@ -133,8 +133,8 @@ intents-needs-yes = { $rows ->
 }
     .next = confirme com --yes
 intents-released = { $rows ->
-    [1] { $rows } registro liberado
-   *[other] { $rows } registros liberados
+    [1] { $rows } registro liberado: volta à fila, e a proteção o deixa passar uma vez
+   *[other] { $rows } registros liberados: voltam à fila, e a proteção deixa cada um passar uma vez
 }
 intents-retried = { $rows ->
     [1] { $rows } registro será tentado de novo

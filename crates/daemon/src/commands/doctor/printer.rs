@@ -7,9 +7,11 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
+use espelho_sync_engine::{Problem, Trouble};
 use serde_json::{Value, json};
 
 use super::finding::{Finding, State, state_of, summary};
+use crate::report::problem_json;
 
 /// The output for findings.
 pub(super) struct Printer {
@@ -75,15 +77,23 @@ impl Printer {
         };
     }
 
-    /// Prints the last line, and all findings for programs, if `--json` asks for it.
-    pub(super) fn end(&mut self, findings: &[Finding]) {
+    /// Prints the last line, and all findings for programs, if `--json` asks for it: with `errors`, as every command has
+    /// them, where the configuration has mistakes.
+    pub(super) fn end(&mut self, findings: &[Finding], mistakes: &[Text]) {
         if let Some(unreached) = self.unreached.take(None) {
             self.print(&unreached);
         }
         let summary = summary(findings).message(self.locale);
+        let mut object = object(findings, self.locale);
+        if !mistakes.is_empty() {
+            let as_problem = |mistake: &Text| {
+                let problem = Problem::of(Trouble::Configuration, "configuration", mistake.clone());
+                problem_json(&problem, self.locale)
+            };
+            object["errors"] = mistakes.iter().map(as_problem).collect();
+        }
         let _ = match self.json {
-            true => writeln!(stderr(), "{summary}")
-                .and_then(|()| writeln!(stdout(), "{}", object(findings, self.locale))),
+            true => writeln!(stderr(), "{summary}").and_then(|()| writeln!(stdout(), "{object}")),
             false => writeln!(stdout(), "{summary}"),
         };
     }
