@@ -231,6 +231,22 @@ async fn a_mistake_in_a_stores_file_hides_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_store_with_another_ones_credential_is_not_logged_in() {
+    let (installation, sandbox) = set_up(Kind::Sqlite).await;
+    let stores = installation.dir().join("stores");
+    for copy in ["loja-2", "loja-3"] {
+        std::fs::copy(stores.join("loja-1.toml"), stores.join(format!("{copy}.toml"))).unwrap();
+    }
+    let found = doctor(&installation, &["--login"]).await.expect(2);
+    for finding in found.json()["findings"].as_array().unwrap() {
+        let is_left_out = ["loja-2", "loja-3"].iter().any(|key| finding["store"] == *key);
+        assert!(!is_left_out || finding["check"] == "configuration", "{finding}");
+    }
+    assert_eq!(state(&found, "password"), "green", "of the first store: {found}");
+    assert_eq!(sandbox.stats().by_route["POST /api/integration/auth"], 1, "one login ends no other's token");
+}
+
+#[tokio::test]
 async fn a_program_that_has_locked_the_store_is_named() {
     let (installation, _sandbox) = set_up(Kind::Sqlite).await;
     installation.run(&["migrate"]).await.expect(0);

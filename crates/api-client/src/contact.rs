@@ -229,6 +229,10 @@ impl Contact {
     /// Records that a login failed, or was not made, and why. The marketplace has answered all the same.
     fn login_failed(&mut self, kind: TroubleKind, failure: Failure, at: DateTime<Utc>) {
         (self.transport, self.forced_at) = (None, None);
+        // A password that was refused is the cause that a person can mend, until a login is accepted.
+        if kind == TroubleKind::ForeignLogin && self.is_credential_refused() {
+            return;
+        }
         fail(&mut self.login, kind, failure, at);
     }
 

@@ -138,7 +138,7 @@ impl Service {
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
         let told = self.tell_people(&board, locale);
-        let alarms = tokio::spawn(self.keeper(board, live, locale).run());
+        let alarms = tokio::spawn(self.keeper(Arc::clone(&board), live, locale).run());
         let begun = match self.stores.begin(&self.configuration).await {
             Ok(()) => self.schedule().await,
             Err(problem) => Err(problem),
@@ -154,6 +154,7 @@ impl Service {
             tokio::spawn(watchdog::write_status_line(
                 Arc::clone(watch),
                 Arc::clone(&self.health),
+                board,
                 self.shared.locale,
             )),
         ];

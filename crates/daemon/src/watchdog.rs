@@ -19,7 +19,12 @@ use espelho_model::{
 };
 use sd_notify::NotifyState;
 
-use crate::health::{Health, StoreHealth};
+use espelho_sync_engine::plan::alarms::{State, Verdict};
+
+use crate::{
+    alarms::{Board, ShownAlarm},
+    health::{Health, StoreHealth},
+};
 
 /// A step that takes longer hangs: an exchange with the marketplace ends after 30 s, a connection to the database is
 /// given up after 10 s, and any task that waits longer than that marks itself as waiting.
@@ -97,10 +102,17 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
 }
 
 /// Writes the status line whenever it has changed.
-pub(crate) async fn write_status_line(watch: Arc<Watch>, health: Arc<Health>, locale: Locale) {
+pub(crate) async fn write_status_line(
+    watch: Arc<Watch>,
+    health: Arc<Health>,
+    board: Arc<Board>,
+    locale: Locale,
+) {
     let mut said = String::new();
     loop {
-        let line = line(&health.snapshot(), &stalled(&watch), watch.now(), locale);
+        let posted = board.latest();
+        let verdict = posted.as_ref().map(|posted| &posted.verdict);
+        let line = line(&health.snapshot(), &stalled(&watch), verdict, watch.now(), locale);
         if line != said && tell_again(&[NotifyState::Status(&line)]) {
             said = line;
         }
@@ -108,10 +120,12 @@ pub(crate) async fn write_status_line(watch: Arc<Watch>, health: Arc<Health>, lo
     }
 }
 
-/// Returns one line: how many stores this process holds, how late they are, what is wrong.
+/// Returns one line: how many stores this process holds, how late they are, what is wrong. It is well only where the
+/// verdict is.
 fn line(
     stores: &BTreeMap<StoreKey, StoreHealth>,
     hanging: &[Hanging],
+    verdict: Option<&Verdict>,
     now: DateTime<Utc>,
     locale: Locale,
 ) -> String {
@@ -129,10 +143,20 @@ fn line(
         None => {}
     }
     let mut wrong: Vec<String> = hanging.iter().map(|lane| lane.text().message(locale)).collect();
+    // Titles alone: the ages in an alarm's sentence would make a new line every few seconds.
+    wrong.extend(verdict.into_iter().flat_map(|verdict| &verdict.alarms).map(|alarm| {
+        let title = ShownAlarm::of(alarm, locale).title().message(locale);
+        alarm.store.as_ref().map_or_else(|| title.clone(), |store| format!("{store}: {title}"))
+    }));
+    let explained: Vec<_> =
+        verdict.iter().flat_map(|verdict| &verdict.alarms).map(|alarm| &alarm.store).collect();
+    let is_explained = |key: &StoreKey| explained.iter().any(|of| of.as_ref().is_none_or(|of| of == key));
     let problems = stores.iter().filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
+    let problems = problems.filter(|(key, _)| !is_explained(key));
     wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(locale))));
     parts.push(match &wrong[..] {
-        [] => text!("service-well"),
+        [] if verdict.is_some_and(|verdict| verdict.state == State::Ok) => text!("service-well"),
+        [] => text!("service-unproved"),
         [one] => text!("service-problem", first = one),
         [first, ..] => text!("service-problems", count = wrong.len(), first = first),
     });
@@ -217,6 +241,7 @@ pub(crate) fn tell_reloading() {
 mod tests {
     use chrono::TimeDelta;
     use espelho_model::{sync::RunState, text::Text};
+    use espelho_sync_engine::plan::alarms::{Alarm, Code, Severity};
 
     use super::*;
 
@@ -243,7 +268,8 @@ mod tests {
     #[test]
     fn the_status_line_says_whose_stores_how_late_and_what_is_wrong() {
         let check = |of: &[(&str, bool, Option<i64>, Option<&str>)], expected: &str| {
-            assert_eq!(line(&stores(of), &[], now(), Locale::default()), expected);
+            let well = verdict(State::Ok, Vec::new());
+            assert_eq!(line(&stores(of), &[], Some(&well), now(), Locale::default()), expected);
         };
         check(&[("a", false, None, None)], "0 de 1 loja nesta instância; sem erros");
         check(
@@ -260,6 +286,38 @@ mod tests {
         );
     }
 
+    fn verdict(state: State, alarms: Vec<Alarm>) -> Verdict {
+        Verdict { state, alarms, unproved: Vec::new() }
+    }
+
+    #[test]
+    fn the_status_line_is_well_only_where_the_verdict_is() {
+        let alarm = |code, store: Option<&str>| Alarm {
+            code,
+            severity: Severity::Failing,
+            store: store.map(|key| StoreKey::new(key).unwrap()),
+            cause: String::new(),
+            count: 1,
+            since: None,
+            detail: String::new(),
+            row: None,
+            text: text!("status-ok"),
+        };
+        let busy = verdict(State::Failing, vec![alarm(Code::DatabaseBusy, None)]);
+        let refused = verdict(State::Failing, vec![alarm(Code::CredentialRefused, Some("a"))]);
+        for (verdict, expected) in [
+            (None, "sem prova de que tudo vai bem"),
+            (Some(verdict(State::Unknown, Vec::new())), "sem prova de que tudo vai bem"),
+            (Some(busy), "1 problema: banco de dados bloqueado"),
+            (Some(refused), "1 problema: a: login recusado"),
+        ] {
+            let stores = stores(&[("a", true, Some(0), Some("login refused"))]);
+            let stores = if expected.starts_with("sem") { BTreeMap::new() } else { stores };
+            let line = line(&stores, &[], verdict.as_ref(), now(), Locale::default());
+            assert!(line.ends_with(expected), "{line}");
+        }
+    }
+
     #[test]
     fn the_status_line_is_one_line_names_what_hangs_and_has_an_end() {
         let store = Some(StoreKey::new("a").unwrap());
@@ -267,6 +325,7 @@ mod tests {
         let line = line(
             &stores(&[("a", true, Some(1), Some(&"x\n\u{1b}".repeat(200)))]),
             &hanging,
+            None,
             now(),
             Locale::default(),
         );

@@ -270,7 +270,7 @@ mod tests {
         let refused = |seen: &mut Observations| {
             let (kind, place) = (CredentialKind::Refused, String::new());
             seen.stores[0].credential =
-                Some(CredentialTrouble { kind, has_token: false, since: seen.at, place });
+                Some(CredentialTrouble { kind, has_token: false, since: seen.at, place, objection: None });
         };
         assert_eq!(note(0, &|_| ()), None);
         assert_eq!(note(5, &locked_since(0)), None, "it may pass, and is no alarm yet");

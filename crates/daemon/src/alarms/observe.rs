@@ -11,7 +11,7 @@ use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, StoreKey, pause::Pause, sync::Resource, time::past};
+use espelho_model::{Clock, StoreKey, pause::Pause, symptom::Symptom, sync::Resource, time::past};
 use espelho_store::{
     AuditRecord, DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm,
     RemoteCount, RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview, ZeroPrices,
@@ -530,6 +530,8 @@ fn add_contact(
         has_token: !contact.is_shut_out(),
         since: trouble.since,
         place: shown.password_place.clone(),
+        objection: (trouble.kind == TroubleKind::Credential && trouble.symptom == Symptom::Status(422))
+            .then(|| trouble.detail.clone()),
     });
     seen.missing_scopes = contact.scope_of_reads().map(|trouble| trouble.abilities).unwrap_or_default();
     let writes = contact.scope_of_writes().filter(|trouble| !trouble.abilities.is_empty());

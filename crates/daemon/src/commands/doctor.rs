@@ -33,9 +33,11 @@ use std::{
     time::Duration,
 };
 
+use espelho_model::{StoreKey, text};
+
 use self::{
     checks::{INSTALLATION, STORE, applies, limited},
-    facts::{Facts, StoreFacts},
+    facts::{Facts, Mistakes, StoreFacts},
     finding::{Finding, State, exit_code},
     printer::Printer,
 };
@@ -64,10 +66,10 @@ pub(super) struct Looked {
 /// Checks everything.
 pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
     let folder = config::directory(cli.config.as_deref());
-    let (configuration, mistakes) = match config::load(&folder) {
-        Ok(configuration) => (configuration, Vec::new()),
+    let ((configuration, left_out), mistakes) = match config::load(&folder) {
+        Ok(configuration) => ((configuration, Vec::new()), Vec::new()),
         Err(mistakes) => match sound(&folder, &mistakes) {
-            Some(configuration) => (configuration, mistakes),
+            Some(sound) => (sound, mistakes),
             None => {
                 let code = match cli.json {
                     true => report_mistakes(&mistakes, cli),
@@ -79,20 +81,21 @@ pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
         },
     };
     telemetry::start(configuration.installation.log.format, "off");
-    let mistakes = mistakes.iter().map(ConfigError::text).collect();
+    let mistakes = Mistakes { texts: mistakes.iter().map(ConfigError::text).collect(), left_out };
     let facts = Facts::new((configuration, mistakes), folder, arguments.login, cli.locale.language);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
-    printer.end(&findings, &facts.mistakes);
+    let code = if facts.mistakes.texts.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
+    printer.end(&findings, &facts.mistakes.texts, code);
     let refused = findings.iter().filter(|finding| finding.is_authentication);
     let refused = refused.filter_map(|finding| finding.store.clone()).collect();
-    let code = if facts.mistakes.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
     Looked { code, is_running: facts.status().is_some(), refused }
 }
 
-/// Returns what can be examined beside mistakes: the installation, and the stores whose files have none.
-fn sound(folder: &Path, mistakes: &[ConfigError]) -> Option<Configuration> {
+/// Returns what can be examined beside mistakes: the installation, and the stores whose files have none; and the keys of
+/// the others.
+fn sound(folder: &Path, mistakes: &[ConfigError]) -> Option<(Configuration, Vec<StoreKey>)> {
     let is_begun = !mistakes.iter().any(ConfigError::is_none_yet);
     is_begun.then(|| config::load_sound(folder)).flatten()
 }
@@ -104,12 +107,12 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         said(&finding);
         findings.push(finding);
     };
-    for mistake in &facts.mistakes {
+    for mistake in &facts.mistakes.texts {
         note(Finding::red(mistake.clone()).named("configuration", Duration::ZERO));
     }
     for (name, check) in INSTALLATION {
         // Its mistakes have been said.
-        if name == "configuration" && !facts.mistakes.is_empty() {
+        if name == "configuration" && !facts.mistakes.texts.is_empty() {
             continue;
         }
         note(limited(&*facts.clock, name, check(facts)).await);
@@ -144,6 +147,10 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         store.end().await;
     }
     // A login mends what some alarms are about: they are read after it.
+    for key in &facts.mistakes.left_out {
+        let left_out = Finding::absent(text!("doctor-store-left-out"));
+        note(left_out.named("configuration", Duration::ZERO).of(key.as_str()));
+    }
     if facts.login {
         service::alarms_after_login(facts, &logged_in).await.into_iter().for_each(&mut note);
     }

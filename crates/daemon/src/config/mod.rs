@@ -176,9 +176,29 @@ pub(crate) fn load_readable(dir: &Path) -> Configuration {
     Configuration { installation: installation::load_readable(dir), stores: Vec::new(), tokens, notices }
 }
 
-/// Reads everything but the stores whose files have a mistake; `None` where `espelho.toml` has one.
-pub(crate) fn load_sound(dir: &Path) -> Option<Configuration> {
-    read(dir, Secrets::Read).0
+/// Reads everything but the stores whose files have a mistake, alone or beside others, and returns the keys of those;
+/// `None` where `espelho.toml` has one. A login for a store with another's credential would end that one's token.
+pub(crate) fn load_sound(dir: &Path) -> Option<(Configuration, Vec<StoreKey>)> {
+    let mut sound = read(dir, Secrets::Read).0?;
+    loop {
+        let stores = &sound.stores;
+        let Some(mistake) = shared_credentials(dir, stores).or_else(|| others_address(dir, stores)) else {
+            break;
+        };
+        let before = sound.stores.len();
+        sound.stores.retain(|store| place_of_store(dir, &store.key) != mistake.place);
+        if sound.stores.len() == before {
+            break;
+        }
+    }
+    let is_sound = |key: &StoreKey| sound.stores.iter().any(|store| store.key == *key);
+    let files = store_files(dir).unwrap_or_default().into_iter().map(|(key, _)| key);
+    let left_out = files.filter(|key| !is_sound(key)).collect();
+    Some((sound, left_out))
+}
+
+fn place_of_store(dir: &Path, key: &StoreKey) -> String {
+    dir.join("stores").join(format!("{key}.toml")).display().to_string()
 }
 
 fn load_with(dir: &Path, secrets: Secrets) -> Result<Configuration, Vec<ConfigError>> {
@@ -227,7 +247,7 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
         let account = (address::marketplace(&store.base_url), store.username.to_lowercase());
         let first = seen.insert(account, &store.key)?;
         Some(ConfigError {
-            place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
+            place: place_of_store(dir, &store.key),
             problem: text!("config-shared-credential", first = first.as_str()),
         })
     })
@@ -249,7 +269,7 @@ fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
         let same = seen.insert(url.trim_end_matches('/'), &store.key);
         let other = named.as_ref().or(same)?;
         Some(ConfigError {
-            place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
+            place: place_of_store(dir, &store.key),
             problem: text!("config-webhook-of-other", other = other.as_str(), store = store.key.as_str()),
         })
     })

@@ -25,7 +25,7 @@ alarm-database-refuses = The database cannot be used: { $detail }.
 alarm-database-read-only = The database is read-only: { $detail }. Nothing more is read from the marketplace until it takes writes again; deliveries are refused, and the marketplace repeats them.
     .next = make it writable: { $file ->
         [none] see default_transaction_read_only and the server's role
-       *[other] the file and its folder must belong to the service's user (sudo chown espelho { $file }; sudo chmod 600 { $file }), and the disk must be writable (mount, dmesg)
+       *[other] the file and its folder must belong to the service's user (sudo chown espelho:espelho { $file }; sudo chmod 660 { $file }), and the disk must be writable (mount, dmesg)
     }; espelho goes on by itself
 alarm-database-replaced = { $file } was deleted or replaced while the service had it open. The service saves what it has and ends.
     .next = journalctl -u espelho names the copy: put it back with espelho restore, then start the service
@@ -76,6 +76,14 @@ alarm-credential-refused = The marketplace refuses the username or password of s
        *[gone] .
     }
     .next = correct the password in { $place }, and espelho logs in with it at once; for the username, or a password in stores/{ $store }.toml: sudo espelho reload. If they are right, try now: espelho doctor --login
+alarm-login-refused = The marketplace refuses the login of store { $store }, and not for its password{ $words ->
+        [none] {""}
+       *[other] {" "}(“{ $words }”)
+    }; espelho tries again by itself{ $token ->
+        [works] {" "}and goes on with the token that it has.
+       *[gone] .
+    }
+    .next = correct in stores/{ $store }.toml what it refuses (webhook.url is webhook.public_url: an https address that the internet reaches); then: sudo espelho reload
 alarm-password-unreadable = Store { $store }: { $why }. The service works on with the password that it read before, and could not be started again.
     .next = { $step }
 alarm-password-place = write the password into the file (one line), then: sudo chown espelho FILE; sudo chmod 600 FILE. espelho notices by itself

@@ -51,7 +51,10 @@ api-login-refused = { $words ->
         [none] The login of { $username } was refused ({ $status }).
        *[other] The login of { $username } was refused ({ $status }): “{ $words }”
     }
-    .next = Check username and password of the store's credential in the seller portal.
+    .next = { $status ->
+        [422] It is not the password: correct in the store's file what the marketplace refuses (webhook.url is webhook.public_url: an https address that the internet reaches).
+       *[other] Check username and password of the store's credential in the seller portal.
+    }
 api-foreign-login = The token of { $username } was ended { $times } times within an hour: another program uses the same credential.
     .next = Make a credential for each program in the seller portal.
 api-not-ours = Another instance has taken the store.

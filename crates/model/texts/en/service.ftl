@@ -10,6 +10,7 @@ service-recent = oldest reconciliation less than 1 min ago
 service-oldest = oldest reconciliation { $age } ago
 service-first = first reconciliation under way
 service-well = no errors
+service-unproved = without proof that all is well
 service-problem = 1 problem: { $first }
 service-problems = { $count } problems, the first: { $first }
 service-hangs = { $lane ->

@@ -51,7 +51,10 @@ api-login-refused = { $words ->
         [none] O login de { $username } foi recusado ({ $status }).
        *[other] O login de { $username } foi recusado ({ $status }): “{ $words }”
     }
-    .next = Confira username e a senha da credencial da loja no portal.
+    .next = { $status ->
+        [422] Não é a senha: corrija no arquivo da loja o que o marketplace recusa (webhook.url é webhook.public_url: um endereço https que a internet alcança).
+       *[other] Confira username e a senha da credencial da loja no portal.
+    }
 api-foreign-login = O token de { $username } foi derrubado { $times } vezes em uma hora: outro programa usa a mesma credencial.
     .next = Crie no portal uma credencial para cada programa.
 api-not-ours = Outra instância assumiu a loja.

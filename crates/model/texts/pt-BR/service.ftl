@@ -10,6 +10,7 @@ service-recent = conciliação mais antiga há menos de 1 min
 service-oldest = conciliação mais antiga há { $age }
 service-first = primeira conciliação em andamento
 service-well = sem erros
+service-unproved = sem prova de que tudo vai bem
 service-problem = 1 problema: { $first }
 service-problems = { $count } problemas, o primeiro: { $first }
 service-hangs = parado há { $seconds } na tarefa { $lane ->

@@ -84,7 +84,8 @@ impl<'c> WebhookWatch<'c> {
             observer,
             receives: options.receives,
             has_order_events: options.receives && options.has_order_events,
-            address_since: options.address_since.unwrap_or(now),
+            // A clock that was ahead then has been corrected since.
+            address_since: options.address_since.unwrap_or(now).min(now),
             state: Mutex::new(State { unreported, ..State::default() }),
             suspected: Notify::new(),
         }

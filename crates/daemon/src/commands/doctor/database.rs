@@ -1,6 +1,6 @@
 //! Checks the configuration, the database, whether it accepts writes, and its disk.
 
-use std::{path::Path, time::Duration};
+use std::{io::ErrorKind, path::Path, time::Duration};
 
 use espelho_model::{text, text::Text};
 use espelho_store::{Error, Process, Store};
@@ -25,7 +25,11 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
 }
 
 pub(super) async fn look(facts: &Facts) -> Finding {
-    let url = Place::meant(&facts.configuration).url;
+    let place = Place::meant(&facts.configuration);
+    if let Some(file) = place.file().filter(|file| is_hidden(file)) {
+        return Finding::absent(text!("place-denied", path = file.display().to_string()));
+    }
+    let url = place.url;
     match Store::attach(&url, facts.clock.clone()).await {
         Ok(store) => {
             // A database that does not answer this does not answer the next check either.
@@ -40,6 +44,11 @@ pub(super) async fn look(facts: &Facts) -> Finding {
             judge_opening(&error, &Store::shown(&url))
         }
     }
+}
+
+/// Tells whether this user may not even see whether a file exists.
+fn is_hidden(file: &Path) -> bool {
+    file.metadata().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 /// Returns RED where the service would refuse to start.

@@ -8,7 +8,7 @@ use std::{
 
 use espelho_api_client::{Http, Reachability};
 use espelho_model::{
-    Clock,
+    Clock, StoreKey,
     clock::SystemClock,
     text::{Language, Text},
 };
@@ -34,8 +34,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct Facts {
     /// Without the stores whose files have a mistake.
     pub configuration: Configuration,
-    /// The mistakes of the configuration.
-    pub mistakes: Vec<Text>,
+    pub mistakes: Mistakes,
     /// Where the configuration was read from.
     pub directory: PathBuf,
     /// Whether to prove the passwords.
@@ -47,6 +46,14 @@ pub(super) struct Facts {
     /// The service's answer at `/status`; another version may have another shape.
     pub service: OnceLock<Value>,
     shared: OnceCell<Shared>,
+}
+
+/// The mistakes of the configuration.
+#[derive(Default)]
+pub(super) struct Mistakes {
+    pub texts: Vec<Text>,
+    /// The stores that are not examined for them.
+    pub left_out: Vec<StoreKey>,
 }
 
 /// The database.
@@ -69,7 +76,7 @@ pub(super) struct StoreFacts<'f> {
 
 impl Facts {
     pub(super) fn new(
-        (configuration, mistakes): (Configuration, Vec<Text>),
+        (configuration, mistakes): (Configuration, Mistakes),
         directory: PathBuf,
         login: bool,
         language: Language,

@@ -187,14 +187,14 @@ pub(super) fn exit_code(findings: &[Finding]) -> u8 {
 }
 
 /// Returns the last line: how many findings there are of each state, what that means, and the exit code.
-pub(super) fn summary(findings: &[Finding]) -> Text {
+pub(super) fn summary(findings: &[Finding], code: u8) -> Text {
     let count = |state: State| {
         let count = findings.iter().filter(|finding| finding.state == state).count();
         (count > 0).then(|| Text::new(format!("doctor-count-{}", state.name())).with("count", count))
     };
     let counts: Vec<Text> = State::ALL.into_iter().filter_map(count).collect();
-    let code = exit_code(findings);
     let verdict = match (code, state_of(findings)) {
+        (exit::CONFIGURATION, _) => text!("doctor-verdict-red"),
         (exit::AUTHENTICATION, _) => text!("doctor-verdict-authentication"),
         (exit::FAILED, _) => text!("doctor-verdict-red"),
         (exit::PARTIAL, _) => text!("doctor-verdict-open"),
@@ -311,7 +311,7 @@ mod tests {
         ] {
             let findings: Vec<Finding> = findings.into_iter().cloned().collect();
             let said = [Language::Portuguese, Language::English]
-                .map(|language| summary(&findings).message(Locale::of(language)));
+                .map(|language| summary(&findings, exit_code(&findings)).message(Locale::of(language)));
             assert_eq!(said, [portuguese, english]);
         }
     }

@@ -79,11 +79,11 @@ impl Printer {
 
     /// Prints the last line, and all findings for programs, if `--json` asks for it: with `errors`, as every command has
     /// them, where the configuration has mistakes.
-    pub(super) fn end(&mut self, findings: &[Finding], mistakes: &[Text]) {
+    pub(super) fn end(&mut self, findings: &[Finding], mistakes: &[Text], code: u8) {
         if let Some(unreached) = self.unreached.take(None) {
             self.print(&unreached);
         }
-        let summary = summary(findings).message(self.locale);
+        let summary = summary(findings, code).message(self.locale);
         let mut object = object(findings, self.locale);
         if !mistakes.is_empty() {
             let as_problem = |mistake: &Text| {

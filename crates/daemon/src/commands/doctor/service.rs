@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use espelho_model::{
     symptom::Symptom,
     text,
-    text::{Locale, Text},
+    text::{Arg, Locale, Text},
 };
 use espelho_store::Store;
 use espelho_sync_engine::plan::alarms::{Code, decide};
@@ -16,7 +16,7 @@ use crate::{
     alarms::{self, ShownVerdict},
     commands::reading::is_of_another,
     http::NOT_RECONCILED,
-    local,
+    local, ports,
 };
 
 /// The alarms that a login ends.
@@ -58,8 +58,13 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let status = answer.status;
     let told = answer.text().await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(told) = told.filter(|told| status == 200 && told.is_object()) else {
-        let cause = format!("HTTP {status}");
-        return Finding::red(text!("doctor-service-mute", address = address, cause = cause));
+        return Finding::red(match ports::taken("http.listen", listen) {
+            Some(taken) => {
+                let step = Arg::Next(Box::new(taken.clone()));
+                text!("doctor-service-taken", taken = taken, step = step)
+            }
+            None => text!("doctor-service-mute", address = address, cause = format!("HTTP {status}")),
+        });
     };
     let word = |name: &str| told["service"][name].as_str();
     if is_of_another((word("installation"), word("file")), &facts.configuration, &facts.clock).await {

@@ -271,6 +271,8 @@ pub struct CredentialTrouble {
     pub since: DateTime<Utc>,
     /// Where the password stands: the file, or the section of the store's file.
     pub place: String,
+    /// What the marketplace says against the login, where it is not username and password.
+    pub objection: Option<String>,
 }
 
 impl CredentialTrouble {

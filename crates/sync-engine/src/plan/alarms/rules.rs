@@ -313,8 +313,11 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
         let (code, text) = match trouble.kind {
             CredentialKind::Refused => {
                 let token = if trouble.has_token { "works" } else { "gone" };
-                let text =
-                    text!("alarm-credential-refused", store = name.as_str(), place = place, token = token);
+                let text = match &trouble.objection {
+                    Some(words) => text!("alarm-login-refused", words = words, token = token),
+                    None => text!("alarm-credential-refused", place = place, token = token),
+                };
+                let text = text.with("store", name.as_str());
                 (Code::CredentialRefused, text)
             }
             CredentialKind::Foreign => {

@@ -13,7 +13,8 @@ fn access_that_is_missing_is_named_once() {
         store.owner = Owner::Nobody(Some(Text::new("w")));
         let place = "p".into();
         let kind = CredentialKind::Refused;
-        store.credential = Some(CredentialTrouble { kind, has_token: false, since: ago(1), place });
+        store.credential =
+            Some(CredentialTrouble { kind, has_token: false, since: ago(1), place, objection: None });
     });
     assert_eq!(refused.1, ["credential_refused"]);
 }
@@ -87,7 +88,8 @@ fn a_refused_write_proves_a_missing_ability_for_a_minute_and_while_its_row_stand
 fn a_credential_beside_a_token_of_ours_that_works_is_a_warning_and_explains_nothing() {
     let shared = |store: &mut StoreObservation| {
         let (kind, place) = (CredentialKind::Foreign, String::new());
-        store.credential = Some(CredentialTrouble { kind, has_token: true, since: ago(1), place });
+        store.credential =
+            Some(CredentialTrouble { kind, has_token: true, since: ago(1), place, objection: None });
     };
     let refused = of(|store| {
         shared(store);
