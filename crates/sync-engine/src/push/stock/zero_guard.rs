@@ -74,6 +74,11 @@ impl StockPusher<'_> {
         page: Vec<StockIntent>,
         scan: &Scan,
     ) -> Result<Vec<StockIntent>, Error> {
+        // Read after the page: a row that a person has released since the count is in it.
+        if page.iter().any(empties) {
+            let (store, key) = (&self.context.store, &self.context.key);
+            guard.released = store.releases().releases(key, IntentKind::Stock).await?;
+        }
         let mut passed = Vec::new();
         for level in page {
             let is_released = || guard.released.get(&key_in_table(&level)) == Some(&level.written);
