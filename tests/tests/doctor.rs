@@ -221,8 +221,8 @@ async fn a_mistake_in_a_stores_file_hides_nothing_else() {
         "{found}"
     );
     assert_eq!(found.json()["errors"][0]["code"], "configuration");
-    let credential = finding(&found, "credential");
-    assert!(credential["store"] == "loja-1" && credential["state"] == "green", "{found}");
+    let marketplace = finding(&found, "marketplace");
+    assert!(marketplace["store"] == "loja-1" && marketplace["state"] == "green", "{found}");
     let all = installation.dir().join("espelho.toml");
     let text = std::fs::read_to_string(&all).unwrap();
     std::fs::write(&all, format!("listem = 1\n{text}")).unwrap();
@@ -231,19 +231,35 @@ async fn a_mistake_in_a_stores_file_hides_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_store_with_another_ones_credential_is_not_logged_in() {
+async fn beside_mistakes_no_login_ends_the_token_of_a_shop_that_works() {
     let (installation, sandbox) = set_up(Kind::Sqlite).await;
     let stores = installation.dir().join("stores");
-    for copy in ["loja-2", "loja-3"] {
-        std::fs::copy(stores.join("loja-1.toml"), stores.join(format!("{copy}.toml"))).unwrap();
+    let base = installation.write_main_with_known_port();
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    let logins = || sandbox.stats().by_route["POST /api/integration/auth"];
+    let original = std::fs::read_to_string(stores.join("loja-1.toml")).unwrap();
+    // A copy before and one after the original, which is read or not.
+    for copy in ["a-nova", "loja-2"] {
+        std::fs::write(stores.join(format!("{copy}.toml")), &original).unwrap();
     }
-    let found = doctor(&installation, &["--login"]).await.expect(2);
-    for finding in found.json()["findings"].as_array().unwrap() {
-        let is_left_out = ["loja-2", "loja-3"].iter().any(|key| finding["store"] == *key);
-        assert!(!is_left_out || finding["check"] == "configuration", "{finding}");
+    for text in [original.clone(), format!("usernam = 1\n{original}")] {
+        std::fs::write(stores.join("loja-1.toml"), text).unwrap();
+        for more in [&[][..], &["--login"]] {
+            let before = logins();
+            let found = doctor(&installation, more).await.expect(2);
+            let told = found.json();
+            let findings = told["findings"].as_array().unwrap();
+            let mut of_copy = findings.iter().filter(|of| of["store"] == "a-nova");
+            assert!(of_copy.all(|of| of["check"] != "credential" || of["state"] == "unknown"), "{found}");
+            // The service logs in itself, for the store that it has.
+            let is_ours = |of: &&Value| of["store"] == "loja-1" && of["check"] == "password";
+            let by_service = findings.iter().find(is_ours).is_some_and(|of| of["state"] == "green");
+            let allowed = u64::from(by_service && !more.is_empty());
+            assert_eq!(logins() - before, allowed, "{found}");
+        }
     }
-    assert_eq!(state(&found, "password"), "green", "of the first store: {found}");
-    assert_eq!(sandbox.stats().by_route["POST /api/integration/auth"], 1, "one login ends no other's token");
+    stopped(service).await;
 }
 
 #[tokio::test]

@@ -366,6 +366,9 @@ mod tests {
         check(fought, &foreign(3), Some(52));
         // It ends with the proof that nobody ends our tokens any more.
         let forced = |last: i64| vec![(1, named()), (2, accepted(Forced)), (last, useful())];
+        let password = || Outcome::LoginRefused(TroubleKind::Credential, Failure::default(), LastToken::Gone);
+        let kept = [(TroubleKind::Credential, 1, 1)];
+        check(vec![(1, password()), (2, refused()), (3, limited(Forced))], &kept, None);
         check(forced(46), &foreign(1), Some(46));
         check(forced(47), &[], Some(47));
         for reason in [First, Renewal] {

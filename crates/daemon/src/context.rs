@@ -309,8 +309,8 @@ impl Shared {
         self.store.inbox().refuse_to_move_webhook(webhook_owner(config), &webhook.public_url).await
     }
 
-    /// Returns when the configured address of a store's webhook was registered; `None` where a login is still to
-    /// register it. A webhook that was made in the marketplace's portal counts as old.
+    /// Returns when the address of a store's webhook was registered; `None` where a login is still to register one. A
+    /// webhook that was made in the marketplace's portal counts as old.
     pub(crate) async fn webhook_address_since(
         &self,
         config: &StoreConfig,
@@ -320,7 +320,8 @@ impl Shared {
             return Ok(Some(DateTime::UNIX_EPOCH));
         }
         let registered = self.store.inbox().webhook_address(webhook_owner(config)).await?;
-        Ok(registered.filter(|known| known.url == webhook.public_url).map(|known| known.since))
+        // Where the configuration wants another one, deliveries go to this one until the operator moves it.
+        Ok(registered.map(|known| known.since))
     }
 
     /// Waits until the operator allows webhooks that are registered elsewhere to move (`espelho webhook move`).

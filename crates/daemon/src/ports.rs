@@ -79,11 +79,19 @@ pub(crate) fn reason(option: &'static str, address: SocketAddr, error: &io::Erro
     explain(option, address, error, holder.as_ref(), None)
 }
 
-/// Returns who listens on the address of `key`, so that the service cannot be started. It listens on nothing itself: that
-/// would keep a service from starting.
+/// Returns the program that listens on the address of `key` in the service's place: another one by its name, else one that
+/// may be the service itself, which hangs. Nothing listens there meanwhile: that would keep a service from starting.
 pub(crate) fn taken(key: &'static str, address: SocketAddr) -> Option<Text> {
-    let in_use = io::ErrorKind::AddrInUse.into();
-    holder::is_taken(address).then(|| explain(key, address, &in_use, holder::of(address).as_ref(), None))
+    let unnamed = || {
+        text!("ports-listens", key = key, address = address.to_string(), port = address.port().to_string())
+    };
+    holder::is_taken(address).then(|| taken_by_other(key, address).unwrap_or_else(unnamed))
+}
+
+/// Returns the program that listens on the address of `key`, if it can be named and is no espelho.
+pub(crate) fn taken_by_other(key: &'static str, address: SocketAddr) -> Option<Text> {
+    let holder = holder::of(address).filter(|process| process.name != ESPELHO)?;
+    Some(explain(key, address, &io::ErrorKind::AddrInUse.into(), Some(&holder), None))
 }
 
 fn explain(

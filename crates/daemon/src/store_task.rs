@@ -131,7 +131,8 @@ impl StoreTask {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
             has_order_events: self.config.webhook.as_ref().is_some_and(WebhookConfig::has_order_events),
-            address_since: None,
+            // Evidence is forgotten only where it is known to be about another address.
+            address_since: Some(DateTime::UNIX_EPOCH),
             per_minute: self.config.requests_per_minute.get(),
             last_seen,
             push: self.config.push.clone(),

@@ -19,10 +19,10 @@ use espelho_model::{
 };
 use sd_notify::NotifyState;
 
-use espelho_sync_engine::plan::alarms::{State, Verdict};
+use espelho_sync_engine::plan::alarms::State;
 
 use crate::{
-    alarms::{Board, ShownAlarm},
+    alarms::{Board, ShownVerdict},
     health::{Health, StoreHealth},
 };
 
@@ -110,9 +110,8 @@ pub(crate) async fn write_status_line(
 ) {
     let mut said = String::new();
     loop {
-        let posted = board.latest();
-        let verdict = posted.as_ref().map(|posted| &posted.verdict);
-        let line = line(&health.snapshot(), &stalled(&watch), verdict, watch.now(), locale);
+        let verdict = board.latest().map(|posted| ShownVerdict::of(&posted.verdict, locale));
+        let line = line(&health.snapshot(), &stalled(&watch), verdict.as_ref(), watch.now(), locale);
         if line != said && tell_again(&[NotifyState::Status(&line)]) {
             said = line;
         }
@@ -125,7 +124,7 @@ pub(crate) async fn write_status_line(
 fn line(
     stores: &BTreeMap<StoreKey, StoreHealth>,
     hanging: &[Hanging],
-    verdict: Option<&Verdict>,
+    verdict: Option<&ShownVerdict>,
     now: DateTime<Utc>,
     locale: Locale,
 ) -> String {
@@ -143,19 +142,18 @@ fn line(
         None => {}
     }
     let mut wrong: Vec<String> = hanging.iter().map(|lane| lane.text().message(locale)).collect();
+    let alarms = verdict.map_or(&[][..], |verdict| &verdict.alarms);
     // Titles alone: the ages in an alarm's sentence would make a new line every few seconds.
-    wrong.extend(verdict.into_iter().flat_map(|verdict| &verdict.alarms).map(|alarm| {
-        let title = ShownAlarm::of(alarm, locale).title().message(locale);
+    wrong.extend(alarms.iter().map(|alarm| {
+        let title = alarm.title().message(locale);
         alarm.store.as_ref().map_or_else(|| title.clone(), |store| format!("{store}: {title}"))
     }));
-    let explained: Vec<_> =
-        verdict.iter().flat_map(|verdict| &verdict.alarms).map(|alarm| &alarm.store).collect();
-    let is_explained = |key: &StoreKey| explained.iter().any(|of| of.as_ref().is_none_or(|of| of == key));
-    let problems = stores.iter().filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
-    let problems = problems.filter(|(key, _)| !is_explained(key));
+    let has_alarm = |key: &StoreKey| alarms.iter().any(|alarm| alarm.store.as_deref() == Some(key.as_str()));
+    let problems = stores.iter().filter(|(key, _)| !has_alarm(key));
+    let problems = problems.filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
     wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(locale))));
     parts.push(match &wrong[..] {
-        [] if verdict.is_some_and(|verdict| verdict.state == State::Ok) => text!("service-well"),
+        [] if verdict.is_some_and(|verdict| verdict.state == State::Ok.as_str()) => text!("service-well"),
         [] => text!("service-unproved"),
         [one] => text!("service-problem", first = one),
         [first, ..] => text!("service-problems", count = wrong.len(), first = first),
@@ -241,9 +239,9 @@ pub(crate) fn tell_reloading() {
 mod tests {
     use chrono::TimeDelta;
     use espelho_model::{sync::RunState, text::Text};
-    use espelho_sync_engine::plan::alarms::{Alarm, Code, Severity};
 
     use super::*;
+    use crate::{alarms::ShownAlarm, status::specimen};
 
     fn now() -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000, 0).unwrap()
@@ -268,7 +266,7 @@ mod tests {
     #[test]
     fn the_status_line_says_whose_stores_how_late_and_what_is_wrong() {
         let check = |of: &[(&str, bool, Option<i64>, Option<&str>)], expected: &str| {
-            let well = verdict(State::Ok, Vec::new());
+            let well = verdict("ok", Vec::new());
             assert_eq!(line(&stores(of), &[], Some(&well), now(), Locale::default()), expected);
         };
         check(&[("a", false, None, None)], "0 de 1 loja nesta instância; sem erros");
@@ -286,33 +284,27 @@ mod tests {
         );
     }
 
-    fn verdict(state: State, alarms: Vec<Alarm>) -> Verdict {
-        Verdict { state, alarms, unproved: Vec::new() }
+    fn verdict(state: &str, alarms: Vec<ShownAlarm>) -> ShownVerdict {
+        ShownVerdict { state: state.into(), alarms, unproved: Vec::new() }
     }
 
     #[test]
     fn the_status_line_is_well_only_where_the_verdict_is() {
-        let alarm = |code, store: Option<&str>| Alarm {
-            code,
-            severity: Severity::Failing,
-            store: store.map(|key| StoreKey::new(key).unwrap()),
-            cause: String::new(),
-            count: 1,
-            since: None,
-            detail: String::new(),
-            row: None,
-            text: text!("status-ok"),
-        };
-        let busy = verdict(State::Failing, vec![alarm(Code::DatabaseBusy, None)]);
-        let refused = verdict(State::Failing, vec![alarm(Code::CredentialRefused, Some("a"))]);
-        for (verdict, expected) in [
-            (None, "sem prova de que tudo vai bem"),
-            (Some(verdict(State::Unknown, Vec::new())), "sem prova de que tudo vai bem"),
-            (Some(busy), "1 problema: banco de dados bloqueado"),
-            (Some(refused), "1 problema: a: login recusado"),
+        let alarm = |code: &str, store| ShownAlarm { code: code.into(), ..specimen::failing(store, "x") };
+        let refused = Some("login refused");
+        let of_machine = |problem| verdict("failing", vec![alarm(problem, None)]);
+        for (verdict, problem, expected) in [
+            (None, None, "sem prova de que tudo vai bem"),
+            (Some(verdict("unknown", Vec::new())), None, "sem prova de que tudo vai bem"),
+            (Some(of_machine("database_busy")), None, "1 problema: banco de dados bloqueado"),
+            (Some(of_machine("unknown_store")), refused, "2 problemas, o primeiro: loja desconhecida"),
+            (
+                Some(verdict("failing", vec![alarm("credential_refused", Some("a"))])),
+                refused,
+                "1 problema: a: login recusado",
+            ),
         ] {
-            let stores = stores(&[("a", true, Some(0), Some("login refused"))]);
-            let stores = if expected.starts_with("sem") { BTreeMap::new() } else { stores };
+            let stores = stores(&[("a", true, Some(0), problem)]);
             let line = line(&stores, &[], verdict.as_ref(), now(), Locale::default());
             assert!(line.ends_with(expected), "{line}");
         }

@@ -170,10 +170,8 @@ fn words(error: &Error) -> String {
         cause = Some(inner);
     }
     let words = match (error, cause) {
-        // A wrong password is a 401 (API document, "Authentication" 8): here it says which field it refuses.
-        (Error::LoginRefused { status: 422, refusal, .. }, _) => {
-            format!("HTTP 422: {}", refusal.for_people_without("password"))
-        }
+        // A wrong password is a 401 (API document, "Authentication" 8): a 422 names the field that is refused.
+        (Error::LoginRefused { status: 422, refusal, .. }, _) => refusal.for_people(),
         (Error::Unreachable { .. } | Error::Interrupted { .. }, Some(cause)) => cause.to_string(),
         (Error::Refused { status, refusal, .. }, _) if refusal.is_silent() => format!("HTTP {status}"),
         (_, Some(cause)) => format!("{error}: {cause}"),

@@ -92,12 +92,6 @@ impl Refusal {
         parts.join("; ")
     }
 
-    /// Returns the same without what concerns a field: a sentence about a password may quote it.
-    pub(crate) fn for_people_without(&self, field: &str) -> String {
-        let errors = self.errors.iter().filter(|error| !error.starts_with(field)).cloned().collect();
-        Self { errors, ..self.clone() }.for_people()
-    }
-
     /// Returns the server's code, if it has the form of one. A sentence in its place may name a person.
     pub(crate) fn code(&self) -> Option<&str> {
         let in_code = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);

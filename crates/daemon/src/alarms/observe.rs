@@ -531,7 +531,7 @@ fn add_contact(
         since: trouble.since,
         place: shown.password_place.clone(),
         objection: (trouble.kind == TroubleKind::Credential && trouble.symptom == Symptom::Status(422))
-            .then(|| trouble.detail.clone()),
+            .then(|| Some(trouble.detail.clone()).filter(|words| !words.is_empty()).unwrap_or("none".into())),
     });
     seen.missing_scopes = contact.scope_of_reads().map(|trouble| trouble.abilities).unwrap_or_default();
     let writes = contact.scope_of_writes().filter(|trouble| !trouble.abilities.is_empty());

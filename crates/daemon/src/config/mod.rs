@@ -176,21 +176,10 @@ pub(crate) fn load_readable(dir: &Path) -> Configuration {
     Configuration { installation: installation::load_readable(dir), stores: Vec::new(), tokens, notices }
 }
 
-/// Reads everything but the stores whose files have a mistake, alone or beside others, and returns the keys of those;
-/// `None` where `espelho.toml` has one. A login for a store with another's credential would end that one's token.
+/// Reads everything but the stores whose own files have a mistake, and returns the keys of those; `None` where
+/// `espelho.toml` has one. Stores that are refused beside each other are read: nobody may log them in.
 pub(crate) fn load_sound(dir: &Path) -> Option<(Configuration, Vec<StoreKey>)> {
-    let mut sound = read(dir, Secrets::Read).0?;
-    loop {
-        let stores = &sound.stores;
-        let Some(mistake) = shared_credentials(dir, stores).or_else(|| others_address(dir, stores)) else {
-            break;
-        };
-        let before = sound.stores.len();
-        sound.stores.retain(|store| place_of_store(dir, &store.key) != mistake.place);
-        if sound.stores.len() == before {
-            break;
-        }
-    }
+    let sound = read(dir, Secrets::Read).0?;
     let is_sound = |key: &StoreKey| sound.stores.iter().any(|store| store.key == *key);
     let files = store_files(dir).unwrap_or_default().into_iter().map(|(key, _)| key);
     let left_out = files.filter(|key| !is_sound(key)).collect();

@@ -25,7 +25,7 @@ alarm-database-refuses = The database cannot be used: { $detail }.
 alarm-database-read-only = The database is read-only: { $detail }. Nothing more is read from the marketplace until it takes writes again; deliveries are refused, and the marketplace repeats them.
     .next = make it writable: { $file ->
         [none] see default_transaction_read_only and the server's role
-       *[other] the file and its folder must belong to the service's user (sudo chown espelho:espelho { $file }; sudo chmod 660 { $file }), and the disk must be writable (mount, dmesg)
+       *[other] the files and their folder must belong to the service's user (sudo chown espelho:espelho { $file }*), and the disk must be writable (mount, dmesg)
     }; espelho goes on by itself
 alarm-database-replaced = { $file } was deleted or replaced while the service had it open. The service saves what it has and ends.
     .next = journalctl -u espelho names the copy: put it back with espelho restore, then start the service
@@ -76,14 +76,14 @@ alarm-credential-refused = The marketplace refuses the username or password of s
        *[gone] .
     }
     .next = correct the password in { $place }, and espelho logs in with it at once; for the username, or a password in stores/{ $store }.toml: sudo espelho reload. If they are right, try now: espelho doctor --login
-alarm-login-refused = The marketplace refuses the login of store { $store }, and not for its password{ $words ->
+alarm-login-refused = The marketplace refuses the login of store { $store } (422){ $words ->
         [none] {""}
-       *[other] {" "}(“{ $words }”)
+       *[other] : “{ $words }”
     }; espelho tries again by itself{ $token ->
         [works] {" "}and goes on with the token that it has.
        *[gone] .
     }
-    .next = correct in stores/{ $store }.toml what it refuses (webhook.url is webhook.public_url: an https address that the internet reaches); then: sudo espelho reload
+    .next = correct the field that it refuses in stores/{ $store }.toml: username or password where they are missing; webhook.url is webhook.public_url, an https address that the internet reaches; then: sudo espelho reload
 alarm-password-unreadable = Store { $store }: { $why }. The service works on with the password that it read before, and could not be started again.
     .next = { $step }
 alarm-password-place = write the password into the file (one line), then: sudo chown espelho FILE; sudo chmod 600 FILE. espelho notices by itself
@@ -210,7 +210,7 @@ unproved-marketplace = No answer of the marketplace for store { $store } in the 
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.
 unproved-password = No login has shown yet what the password of store { $store } is worth. espelho tries by itself; now: espelho doctor --login
 unproved-owner = Nobody works on store { $store } yet.
-unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: a test delivery will show it.
+unproved-webhooks = It is not known yet whether the webhooks of store { $store } arrive: no delivery has shown it yet, and espelho requests a test delivery by itself. If it takes long: espelho webhook test --wait=20 --store { $store }
 unproved-count = The marketplace counts { $remote } records in store { $store } ({ $resource }), and the mirror has { $local }, since { $since }: it is not known whether any is missing or the count is wrong. The next complete reconciliation looks for all; espelho --resync --store { $store } does so now.
 
 # Deadlines, as in v_deadlines.kind.

@@ -52,7 +52,7 @@ api-login-refused = { $words ->
        *[other] The login of { $username } was refused ({ $status }): “{ $words }”
     }
     .next = { $status ->
-        [422] It is not the password: correct in the store's file what the marketplace refuses (webhook.url is webhook.public_url: an https address that the internet reaches).
+        [422] Correct the field that the marketplace refuses in the store's file: username or password where they are missing; webhook.url is webhook.public_url, an https address that the internet reaches.
        *[other] Check username and password of the store's credential in the seller portal.
     }
 api-foreign-login = The token of { $username } was ended { $times } times within an hour: another program uses the same credential.

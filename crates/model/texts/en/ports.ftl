@@ -8,6 +8,8 @@ ports-taken-by-program = { $key } { $address }: the program { $program } (proces
     .next = Stop it (kill { $process }), or write another port into { $key } of espelho.toml.
 ports-taken = { $key } { $address }: another program listens there.
     .next = See which one: sudo ss -ltnp 'sport = :{ $port }'. Stop it, or write another port into { $key } of espelho.toml.
+ports-listens = { $key } { $address }: a program listens there, and does not answer as this service does.
+    .next = See which one: sudo ss -ltnp 'sport = :{ $port }'. If it is espelho: sudo systemctl restart espelho. If it is another one, end it, or write another port into { $key } in espelho.toml.
 ports-not-permitted = { $key } { $address }: the system does not permit listening there.
     .next = Ports below 1024 are root's: write a port from 1024 up into { $key } of espelho.toml.
 ports-not-of-this-machine = { $key } { $address }: this machine does not have this address.

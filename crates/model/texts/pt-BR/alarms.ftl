@@ -25,7 +25,7 @@ alarm-database-refuses = O banco de dados não pode ser usado: { $detail }.
 alarm-database-read-only = O banco de dados está somente para leitura: { $detail }. Nada mais é lido do marketplace até que ele aceite gravações; as entregas de webhooks são recusadas, e o marketplace as repete.
     .next = permita a gravação: { $file ->
         [none] veja default_transaction_read_only e o papel do servidor
-       *[other] o arquivo e a pasta têm de ser do usuário do serviço (sudo chown espelho:espelho { $file }; sudo chmod 660 { $file }), e o disco, gravável (mount, dmesg)
+       *[other] os arquivos e a pasta têm de ser do usuário do serviço (sudo chown espelho:espelho { $file }*), e o disco, gravável (mount, dmesg)
     }; o espelho continua sozinho
 alarm-database-replaced = { $file } foi apagado ou trocado enquanto o serviço o usava. O serviço salva o que tem e termina.
     .next = journalctl -u espelho diz onde está a cópia: ponha-a de volta com espelho restore e inicie o serviço
@@ -76,14 +76,14 @@ alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { 
        *[gone] .
     }
     .next = corrija a senha em { $place }, e o espelho entra com ela na hora; para o username, ou uma senha em stores/{ $store }.toml: sudo espelho reload. Se estão certos, tente agora: espelho doctor --login
-alarm-login-refused = O marketplace recusa o login da loja { $store }, e não por causa da senha{ $words ->
+alarm-login-refused = O marketplace recusa o login da loja { $store } (422){ $words ->
         [none] {""}
-       *[other] {" "}(“{ $words }”)
+       *[other] : “{ $words }”
     }; o espelho tenta de novo sozinho{ $token ->
         [works] {" "}e continua com o token que tem.
        *[gone] .
     }
-    .next = corrija em stores/{ $store }.toml o que ele recusa (webhook.url é webhook.public_url: um endereço https que a internet alcança); depois: sudo espelho reload
+    .next = corrija em stores/{ $store }.toml o campo que ele recusa: username ou senha, se faltam; webhook.url é webhook.public_url, um endereço https que a internet alcança; depois: sudo espelho reload
 alarm-password-unreadable = Loja { $store }: { $why }. O serviço trabalha com a senha que leu antes e não poderia ser iniciado de novo.
     .next = { $step }
 alarm-password-place = grave a senha no arquivo (uma linha) e depois: sudo chown espelho ARQUIVO; sudo chmod 600 ARQUIVO. O espelho percebe sozinho
@@ -210,7 +210,7 @@ unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } no
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.
 unproved-password = Nenhum login mostrou ainda se a senha da loja { $store } vale. O espelho tenta sozinho; agora: espelho doctor --login
 unproved-owner = Ainda ninguém cuida da loja { $store }.
-unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: uma entrega de teste vai mostrar isso.
+unproved-webhooks = Ainda não se sabe se os webhooks da loja { $store } chegam: nenhuma entrega mostrou isso ainda, e o espelho pede uma de teste sozinho. Se demorar: espelho webhook test --wait=20 --store { $store }
 unproved-count = O marketplace conta { $remote } registros na loja { $store } ({ $resource }), e o espelho tem { $local }, desde { $since }: não se sabe se falta algum ou se a contagem está errada. A próxima conciliação completa procura todos; espelho --resync --store { $store } procura agora.
 
 # Prazos, como em v_deadlines.kind.

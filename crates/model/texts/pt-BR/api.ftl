@@ -52,7 +52,7 @@ api-login-refused = { $words ->
        *[other] O login de { $username } foi recusado ({ $status }): “{ $words }”
     }
     .next = { $status ->
-        [422] Não é a senha: corrija no arquivo da loja o que o marketplace recusa (webhook.url é webhook.public_url: um endereço https que a internet alcança).
+        [422] Corrija no arquivo da loja o campo que o marketplace recusa: username ou senha, se faltam; webhook.url é webhook.public_url, um endereço https que a internet alcança.
        *[other] Confira username e a senha da credencial da loja no portal.
     }
 api-foreign-login = O token de { $username } foi derrubado { $times } vezes em uma hora: outro programa usa a mesma credencial.

@@ -8,6 +8,8 @@ ports-taken-by-program = { $key } { $address }: o programa { $program } (process
     .next = Encerre-o (kill { $process }) ou escreva outra porta em { $key } no espelho.toml.
 ports-taken = { $key } { $address }: outro programa já escuta ali.
     .next = Veja qual é: sudo ss -ltnp 'sport = :{ $port }'. Encerre-o ou escreva outra porta em { $key } no espelho.toml.
+ports-listens = { $key } { $address }: um programa escuta ali, e não responde como este serviço.
+    .next = Veja qual é: sudo ss -ltnp 'sport = :{ $port }'. Se é o espelho: sudo systemctl restart espelho. Se é outro, encerre-o ou escreva outra porta em { $key } no espelho.toml.
 ports-not-permitted = { $key } { $address }: o sistema não permite escutar ali.
     .next = Portas abaixo de 1024 são do root: escreva uma porta a partir de 1024 em { $key } no espelho.toml.
 ports-not-of-this-machine = { $key } { $address }: este endereço não é desta máquina.

@@ -186,8 +186,8 @@ impl<'c> WebhookWatch<'c> {
     /// Records an arrived delivery.
     pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
         let now = self.context.clock.now();
-        // It came before the clock was set back, nobody knows when: it proves nothing.
-        if is_future(at, now) {
+        // It came before the clock was set back, nobody knows when, or to an earlier address: it proves nothing.
+        if is_future(at, now) || at < self.address_since {
             return;
         }
         {
@@ -217,13 +217,14 @@ impl<'c> WebhookWatch<'c> {
             return;
         }
         let begun = clock.now();
-        // Nobody waits longer than needed for the first delivery to an address.
+        // The record is read by then: a new address waits no longer, the others have their lot.
+        self.pause(FIRST_TEST).await;
         let is_new = self.state().is_address_new;
-        let mut wait = if is_new { FIRST_TEST } else { first_test(&self.context.key) };
+        let mut wait = if is_new { Duration::ZERO } else { first_test(&self.context.key) - FIRST_TEST };
         loop {
-            tokio::select! {
-                () = clock.sleep(wait) => (),
-                () = self.context.stop.cancelled() => return,
+            self.pause(wait).await;
+            if self.is_stopping() {
+                return;
             }
             if self.state().watch.tested_at.is_some_and(|tested| tested >= begun) {
                 return;
@@ -237,6 +238,14 @@ impl<'c> WebhookWatch<'c> {
         }
     }
 
+    /// Waits, or until the work stops.
+    async fn pause(&self, wait: Duration) {
+        tokio::select! {
+            () = self.context.clock.sleep(wait) => (),
+            () = self.context.stop.cancelled() => (),
+        }
+    }
+
     async fn settle_suspicions(&self) -> Result<(), Error> {
         while !self.is_stopping() {
             let waiting = watch::idle();
@@ -246,10 +255,7 @@ impl<'c> WebhookWatch<'c> {
             }
             drop(waiting);
             while !self.is_stopping() && Box::pin(self.settle()).await {
-                tokio::select! {
-                    () = self.context.clock.sleep(EVERY) => (),
-                    () = self.context.stop.cancelled() => return Ok(()),
-                }
+                self.pause(EVERY).await;
             }
         }
         Ok(())

@@ -38,8 +38,8 @@ pub fn as_known(watch: &WebhookWatch, now: DateTime<Utc>) -> WebhookWatch {
     }
 }
 
-/// Returns what a watch proves about an address that was registered at this time, without what was missed, tested or proved
-/// before: that is about another address.
+/// Returns what a watch proves about an address that was registered at this time, without what was heard, missed, tested or
+/// proved before: that is about another address.
 pub fn of_address(watch: &WebhookWatch, since: DateTime<Utc>) -> WebhookWatch {
     let is_before = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at < since);
     let mut watch = watch.clone();
@@ -49,8 +49,10 @@ pub fn of_address(watch: &WebhookWatch, since: DateTime<Utc>) -> WebhookWatch {
     if is_before(watch.tested_at) {
         (watch.tested_at, watch.problem, watch.silent) = (None, None, false);
     }
-    watch.unanswered_since = watch.unanswered_since.filter(|at| *at >= since);
-    watch
+    let to_it = |at: Option<DateTime<Utc>>| at.filter(|at| *at >= since);
+    let [heard_at, test_heard_at, unanswered_since] =
+        [watch.heard_at, watch.test_heard_at, watch.unanswered_since].map(to_it);
+    WebhookWatch { heard_at, test_heard_at, unanswered_since, ..watch }
 }
 
 /// Records that a sweep found a change that no delivery reported.
@@ -140,10 +142,11 @@ mod tests {
             silent: true,
             ..WebhookWatch::default()
         };
-        let nothing = WebhookWatch { heard_at: Some(at(5)), ..WebhookWatch::default() };
+        let nothing = WebhookWatch::default();
         let test = WebhookWatch { tested_at: Some(at(30)), problem: Some("404".into()), ..nothing.clone() };
         for (since, expected, why) in [
-            (10, &proved, "it was that address"),
+            (5, &proved, "it was that address"),
+            (10, &WebhookWatch { heard_at: None, ..proved.clone() }, "nothing was heard there"),
             (11, &WebhookWatch { unanswered_since: Some(at(20)), ..test.clone() }, "it was tested since"),
             (21, &test, "its test was refused"),
             (31, &nothing, "nothing is known of it"),

@@ -455,6 +455,40 @@ async fn what_came_to_an_earlier_address_shows_nothing_about_a_new_one() {
 }
 
 #[tokio::test]
+async fn a_silence_that_was_proved_at_an_earlier_address_is_forgotten_at_a_new_one() {
+    let (mut rig, outside) = receiving().await;
+    rig.sell_in_silence(&outside).await;
+    rig.until("it is proved", async || silent_since(&outside).is_some()).await;
+    // The record is written with the next heartbeat.
+    rig.pass(Duration::from_secs(120)).await;
+    rig.stop().await;
+    rig.address_since = Some(rig.parts.clock.now());
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    let is_open = || outside.told().webhook.map(|news| (news.is_open, news.silent_since, news.missed));
+    rig.until("it is told at the start", async || is_open().is_some()).await;
+    assert_eq!(is_open(), Some((true, None, 0)), "nothing is known of it");
+    let forgotten =
+        "SELECT 'x' FROM webhook_watch WHERE missed = 0 AND missed_since IS NULL AND heard_at IS NULL";
+    rig.shown(forgotten, |rows| rows == ["x"]).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn the_first_test_of_a_new_address_has_no_lot() {
+    let mut rig = mirrored().await;
+    rig.make_webhook();
+    let begun = rig.parts.clock.now();
+    let _outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.shown("SELECT 'x' FROM webhook_watch WHERE tested_at IS NOT NULL", |rows| rows == ["x"]).await;
+    let tested = rig.ask("SELECT tested_at FROM webhook_watch").await.remove(0);
+    // The clock of a test moves by up to this.
+    let stride = chrono::TimeDelta::seconds(5);
+    let tested = chrono::DateTime::parse_from_rfc3339(&tested).unwrap().to_utc();
+    assert!(tested - begun < chrono::TimeDelta::seconds(5) + stride, "{tested} {begun}");
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn a_new_address_whose_test_the_marketplace_refuses_stays_unknown() {
     let mut rig = mirrored().await;
     let webhook = rig.make_webhook();

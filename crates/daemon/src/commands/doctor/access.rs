@@ -20,8 +20,9 @@ pub(super) enum Access {
     Own(Box<StoreContext>),
     /// There is no database, so there is no token: doctor logs in itself, and discards the token.
     Fresh(Box<Client>),
-    /// The store comes from a backup, without a token: a login would end the token of another installation.
-    Withheld,
+    /// A login might end the token of somebody else: of another installation, where the store comes from a backup, or of
+    /// another store, where the configuration has mistakes.
+    Withheld(SkipReason),
 }
 
 /// Why a question was not asked, or not answered.
@@ -43,14 +44,14 @@ impl Access {
             Self::Service(listen, key) => handover::inquire(*listen, key, question, clock).await,
             Self::Own(context) => Some(examine(&context.client, page_parameter, question).await),
             Self::Fresh(client) => Some(examine(client, page_parameter, question).await),
-            Self::Withheld => None,
+            Self::Withheld(_) => None,
         }
     }
 
     /// Returns the client with which doctor itself calls the marketplace.
     fn client(&self) -> Option<&Client> {
         match self {
-            Self::Service(..) | Self::Withheld => None,
+            Self::Service(..) | Self::Withheld(_) => None,
             Self::Own(context) => Some(&context.client),
             Self::Fresh(client) => Some(client),
         }

@@ -147,7 +147,7 @@ impl StoreFacts<'_> {
         let Some(access) = self.access.get() else {
             return Err(Silence::NotAsked(SkipReason::NoAccess));
         };
-        if matches!(access, Access::Withheld) {
+        if matches!(access, Access::Withheld(_)) {
             return Err(Silence::NotAsked(self.no_token()));
         }
         if self.reached.get().is_none() {
@@ -168,7 +168,7 @@ impl StoreFacts<'_> {
     /// Returns why there is no proved token.
     pub(super) fn no_token(&self) -> SkipReason {
         match self.access.get() {
-            Some(Access::Withheld) => SkipReason::Restored,
+            Some(Access::Withheld(reason)) => *reason,
             _ => SkipReason::NoToken,
         }
     }

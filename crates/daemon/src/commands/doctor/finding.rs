@@ -53,6 +53,8 @@ pub(super) enum SkipReason {
     NoToken,
     /// The store comes from a backup, without a token.
     Restored,
+    /// The configuration has mistakes: a login might end the token of another store.
+    Mistakes,
 }
 
 impl SkipReason {
@@ -62,6 +64,7 @@ impl SkipReason {
             Self::NotReached => text!("doctor-not-reached"),
             Self::NoToken => text!("doctor-no-token"),
             Self::Restored => text!("doctor-restored-no-token"),
+            Self::Mistakes => text!("doctor-mistakes-no-login"),
         }
     }
 }
@@ -151,7 +154,7 @@ impl Finding {
             Some(SkipReason::NotReached) => true,
             // No token is proved where nothing answers.
             Some(SkipReason::NoToken) => is_after_silence,
-            Some(SkipReason::NoAccess | SkipReason::Restored) | None => false,
+            Some(SkipReason::NoAccess | SkipReason::Restored | SkipReason::Mistakes) | None => false,
         }
     }
 

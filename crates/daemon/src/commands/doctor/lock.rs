@@ -9,7 +9,7 @@ use super::{
     access::Access,
     database::name,
     facts::{Database, StoreFacts},
-    finding::Finding,
+    finding::{Finding, SkipReason},
     throwaway,
 };
 use crate::{config::StoreConfig, context::is_service, status::process};
@@ -17,6 +17,7 @@ use crate::{config::StoreConfig, context::is_service, status::process};
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let database = match store.all.database.get() {
         Some(Database::Open(database)) => database,
+        Some(Database::NotYet) if has_mistakes(store) => return withheld(store),
         Some(Database::NotYet) => {
             if let Ok(client) = throwaway::client(store).await {
                 let _ = store.access.set(Access::Fresh(Box::new(client)));
@@ -31,9 +32,12 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Err(error) => return failed(&error),
     };
     let Some(holder) = holder else {
+        if has_mistakes(store) {
+            return withheld(store);
+        }
         return match database.leases().is_restored(&store.config.key).await {
             Ok(is_restored) if is_withheld(is_restored, store.all.login) => {
-                let _ = store.access.set(Access::Withheld);
+                let _ = store.access.set(Access::Withheld(SkipReason::Restored));
                 Finding::absent(text!("doctor-lock-restored"))
             }
             Ok(_) => take(store).await,
@@ -46,6 +50,17 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         let _ = store.access.set(Access::Service(listen, store.config.key.clone()));
     }
     judge(owner, holder)
+}
+
+/// Beside mistakes only the service calls the marketplace: two stores may have one credential, in files of which one
+/// cannot be read, and a login for either ends the other's token.
+fn has_mistakes(store: &StoreFacts<'_>) -> bool {
+    !store.all.mistakes.texts.is_empty()
+}
+
+fn withheld(store: &StoreFacts<'_>) -> Finding {
+    let _ = store.access.set(Access::Withheld(SkipReason::Mistakes));
+    Finding::absent(text!("doctor-mistakes-no-login"))
 }
 
 fn failed(error: &espelho_store::Error) -> Finding {

@@ -58,7 +58,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let status = answer.status;
     let told = answer.text().await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(told) = told.filter(|told| status == 200 && told.is_object()) else {
-        return Finding::red(match ports::taken("http.listen", listen) {
+        return Finding::red(match ports::taken_by_other("http.listen", listen) {
             Some(taken) => {
                 let step = Arg::Next(Box::new(taken.clone()));
                 text!("doctor-service-taken", taken = taken, step = step)

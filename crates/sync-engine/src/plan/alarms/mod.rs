@@ -5,6 +5,7 @@
 //! it.
 
 mod abilities;
+mod database;
 mod differences;
 mod observations;
 mod paused;
@@ -13,8 +14,8 @@ mod rules;
 
 use std::fmt;
 
-use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, text::Text};
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{StoreKey, text::Text, time::is_future};
 
 pub use observations::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
@@ -212,6 +213,11 @@ fn alarm(
 ) -> Alarm {
     let (store, cause, detail) = (store.cloned(), String::new(), String::new());
     Alarm { code, severity, store, cause, count: 1, since, detail, row: None, text }
+}
+
+/// Tells whether trouble has lasted for a time. What began in the future began before the clock was set back.
+fn lasts(at: DateTime<Utc>, since: DateTime<Utc>, span: TimeDelta) -> bool {
+    is_future(since, at) || at - since >= span
 }
 
 /// The overall state.

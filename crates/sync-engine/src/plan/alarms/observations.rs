@@ -271,7 +271,7 @@ pub struct CredentialTrouble {
     pub since: DateTime<Utc>,
     /// Where the password stands: the file, or the section of the store's file.
     pub place: String,
-    /// What the marketplace says against the login, where it is not username and password.
+    /// The marketplace's words about the field of the login that it refuses (422), or `none` where it says nothing.
     pub objection: Option<String>,
 }
 

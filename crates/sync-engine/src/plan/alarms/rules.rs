@@ -5,31 +5,25 @@ use std::collections::BTreeMap;
 use crate::plan::pauses::Activity;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    symptom::Symptom,
     text,
     text::{Arg, Text, words},
-    time::{is_future, past},
+    time::past,
 };
 
 use super::{
-    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, DatabaseHolder, DatabaseKind, FoundIn,
-    Observations, OtherAddress, Owner, ServiceObservation, Severity, State, StoreObservation,
-    SweepObservation, UnreadableValues, Verdict, WebhookObservation, abilities, alarm, differences, paused,
-    rows,
+    Alarm, Code, ContactKind, ContactTrouble, CredentialKind, FoundIn, Observations, OtherAddress, Owner,
+    ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues, Verdict,
+    WebhookObservation, abilities, alarm, database::database, differences, lasts, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
 pub const MARKETPLACE_SEVERITY: Severity = Severity::Failing;
 /// Trouble with a marketplace that ends sooner raises no alarm.
 const LASTS: TimeDelta = TimeDelta::seconds(15);
-/// The same for the database, which a program may lock for a moment.
-const DATABASE_LASTS: TimeDelta = TimeDelta::seconds(20);
 /// After this much of it the writes before prove nothing any more.
 const DATABASE_STALLS: TimeDelta = TimeDelta::seconds(5);
 /// For this long an answer, or a write, proves that the next one would succeed.
 pub(crate) const PROVES: TimeDelta = TimeDelta::minutes(3);
-/// Below this the disk cannot keep acknowledged data for long.
-const LEAST_DISK: u64 = 32 << 20;
 /// Clocks that differ by more than this disagree on deadlines and on the end of a token.
 const SKEW_SECONDS: i64 = 60;
 /// Beyond this, signatures, tokens and windows are wrong.
@@ -120,62 +114,6 @@ fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let stopped =
         stopped.map(|(since, text)| alarm(Code::ServiceStopped, Severity::Failing, None, since, text));
     [stopped, database(seen), schema(seen), clock(seen), configuration(seen)].into_iter().flatten()
-}
-
-fn full(free: u64, seen: &Observations) -> Text {
-    let folder =
-        seen.database_file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(folder, _)| folder);
-    text!("alarm-disk-full", mebibytes = free >> 20, folder = folder.unwrap_or("none"))
-}
-
-fn database(seen: &Observations) -> Option<Alarm> {
-    let is_small = seen.free_bytes.filter(|free| *free < LEAST_DISK);
-    if let Some(free) = is_small {
-        let text = full(free, seen);
-        let since = seen.database.as_ref().map_or(seen.at, |trouble| trouble.since);
-        return Some(alarm(Code::DiskFull, Severity::Failing, None, Some(since), text));
-    }
-    let trouble = seen.database.as_ref()?;
-    let symptom = trouble.symptom.text();
-    let (code, text) = match trouble.kind {
-        DatabaseKind::Full => (Code::DiskFull, full(0, seen)),
-        DatabaseKind::Busy => {
-            let text = match &trouble.holder {
-                Some(DatabaseHolder::Process(name, id)) => {
-                    text!("alarm-database-busy", holder = format!("{name} (pid {id})"))
-                }
-                Some(DatabaseHolder::Session { id, user, application, table }) => text!(
-                    "alarm-database-busy-session",
-                    session = id,
-                    user = user,
-                    application = if application.is_empty() { "–" } else { application.as_str() },
-                    table = table
-                ),
-                None => text!("alarm-database-busy-unnamed"),
-            };
-            (Code::DatabaseBusy, text)
-        }
-        DatabaseKind::Unreachable => {
-            let text = match trouble.symptom {
-                Symptom::Database(..) => {
-                    let step = Arg::Next(Box::new(symptom.clone()));
-                    text!("alarm-database-refuses", detail = symptom, step = step)
-                }
-                _ => text!("alarm-database-unreachable", detail = symptom),
-            };
-            (Code::DatabaseUnreachable, text)
-        }
-        DatabaseKind::ReadOnly => {
-            let file = seen.database_file.as_deref().unwrap_or("none");
-            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = symptom, file = file))
-        }
-        DatabaseKind::Replaced => {
-            (Code::DatabaseReplaced, text!("alarm-database-replaced", file = &trouble.detail))
-        }
-    };
-    let lasts = trouble.kind.lasts() || lasts(seen.at, trouble.since, DATABASE_LASTS);
-    let detail = trouble.detail.clone();
-    lasts.then(|| Alarm { detail, ..alarm(code, Severity::Failing, None, Some(trouble.since), text) })
 }
 
 /// Returns the alarm of a schema that is not as the migrations made it: the ERP's writes may go unseen.
@@ -592,11 +530,6 @@ fn promised(sweep: &SweepObservation) -> TimeDelta {
 /// Tells whether trouble with a marketplace is an alarm.
 fn is_alarming(trouble: &Option<ContactTrouble>, at: DateTime<Utc>) -> bool {
     trouble.as_ref().is_some_and(|trouble| lasts(at, trouble.since, LASTS))
-}
-
-/// Tells whether trouble has lasted for a time. What began in the future began before the clock was set back.
-fn lasts(at: DateTime<Utc>, since: DateTime<Utc>, span: TimeDelta) -> bool {
-    is_future(since, at) || at - since >= span
 }
 
 fn age(at: DateTime<Utc>, then: DateTime<Utc>) -> Arg {
