@@ -170,8 +170,11 @@ fn words(error: &Error) -> String {
         cause = Some(inner);
     }
     let words = match (error, cause) {
-        // A wrong password is a 401 (API document, "Authentication" 8): a 422 names the field that is refused.
-        (Error::LoginRefused { status: 422, refusal, .. }, _) => refusal.for_people(),
+        // A wrong password is a 401 (API document, "Authentication" 8): a 422 names the fields that are refused.
+        (Error::LoginRefused { status: 422, refusal, .. }, _) => {
+            let fields: Vec<&str> = refusal.fields.keys().map(String::as_str).collect();
+            fields.join(", ")
+        }
         (Error::Unreachable { .. } | Error::Interrupted { .. }, Some(cause)) => cause.to_string(),
         (Error::Refused { status, refusal, .. }, _) if refusal.is_silent() => format!("HTTP {status}"),
         (_, Some(cause)) => format!("{error}: {cause}"),

@@ -269,8 +269,13 @@ mod tests {
         };
         let refused = |seen: &mut Observations| {
             let (kind, place) = (CredentialKind::Refused, String::new());
-            seen.stores[0].credential =
-                Some(CredentialTrouble { kind, has_token: false, since: seen.at, place, objection: None });
+            seen.stores[0].credential = Some(CredentialTrouble {
+                kind,
+                has_token: false,
+                since: seen.at,
+                place,
+                refused_fields: None,
+            });
         };
         assert_eq!(note(0, &|_| ()), None);
         assert_eq!(note(5, &locked_since(0)), None, "it may pass, and is no alarm yet");

@@ -530,8 +530,10 @@ fn add_contact(
         has_token: !contact.is_shut_out(),
         since: trouble.since,
         place: shown.password_place.clone(),
-        objection: (trouble.kind == TroubleKind::Credential && trouble.symptom == Symptom::Status(422))
-            .then(|| Some(trouble.detail.clone()).filter(|words| !words.is_empty()).unwrap_or("none".into())),
+        refused_fields: (trouble.kind == TroubleKind::Credential && trouble.symptom == Symptom::Status(422))
+            .then(|| {
+                Some(trouble.detail.clone()).filter(|fields| !fields.is_empty()).unwrap_or("none".into())
+            }),
     });
     seen.missing_scopes = contact.scope_of_reads().map(|trouble| trouble.abilities).unwrap_or_default();
     let writes = contact.scope_of_writes().filter(|trouble| !trouble.abilities.is_empty());

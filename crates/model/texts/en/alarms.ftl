@@ -76,9 +76,9 @@ alarm-credential-refused = The marketplace refuses the username or password of s
        *[gone] .
     }
     .next = correct the password in { $place }, and espelho logs in with it at once; for the username, or a password in stores/{ $store }.toml: sudo espelho reload. If they are right, try now: espelho doctor --login
-alarm-login-refused = The marketplace refuses the login of store { $store } (422){ $words ->
+alarm-login-refused = The marketplace refuses the login of store { $store } (422){ $fields ->
         [none] {""}
-       *[other] : “{ $words }”
+       *[other] {" "}for { $fields }
     }; espelho tries again by itself{ $token ->
         [works] {" "}and goes on with the token that it has.
        *[gone] .

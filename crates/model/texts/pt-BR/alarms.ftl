@@ -76,9 +76,9 @@ alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { 
        *[gone] .
     }
     .next = corrija a senha em { $place }, e o espelho entra com ela na hora; para o username, ou uma senha em stores/{ $store }.toml: sudo espelho reload. Se estão certos, tente agora: espelho doctor --login
-alarm-login-refused = O marketplace recusa o login da loja { $store } (422){ $words ->
+alarm-login-refused = O marketplace recusa o login da loja { $store } (422){ $fields ->
         [none] {""}
-       *[other] : “{ $words }”
+       *[other] {" "}por { $fields }
     }; o espelho tenta de novo sozinho{ $token ->
         [works] {" "}e continua com o token que tem.
        *[gone] .

@@ -14,8 +14,13 @@ use crate::local;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     // systemd may hold the port of a service that was stopped, and would start it for this delivery.
-    if store.all.status().is_none() {
+    let Some(told) = store.all.status() else {
         return Finding::not_seen(text!("doctor-receiver-no-service"));
+    };
+    // The service answers 404 for a store that it does not have; one without any has not read its database yet.
+    let has_stores = told["stores"].as_array().is_some_and(|stores| !stores.is_empty());
+    if has_stores && store.status().is_none() {
+        return Finding::absent(text!("doctor-webhook-not-its"));
     }
     let section = &store.all.configuration.installation.webhooks;
     let (socket, listen) = (socket_of(store), listens_on(store));

@@ -271,8 +271,8 @@ pub struct CredentialTrouble {
     pub since: DateTime<Utc>,
     /// Where the password stands: the file, or the section of the store's file.
     pub place: String,
-    /// The marketplace's words about the field of the login that it refuses (422), or `none` where it says nothing.
-    pub objection: Option<String>,
+    /// The fields of the login that the marketplace refuses (422), or `none` where it names none.
+    pub refused_fields: Option<String>,
 }
 
 impl CredentialTrouble {

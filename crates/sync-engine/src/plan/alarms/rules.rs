@@ -251,8 +251,8 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
         let (code, text) = match trouble.kind {
             CredentialKind::Refused => {
                 let token = if trouble.has_token { "works" } else { "gone" };
-                let text = match &trouble.objection {
-                    Some(words) => text!("alarm-login-refused", words = words, token = token),
+                let text = match &trouble.refused_fields {
+                    Some(fields) => text!("alarm-login-refused", fields = fields, token = token),
                     None => text!("alarm-credential-refused", place = place, token = token),
                 };
                 let text = text.with("store", name.as_str());

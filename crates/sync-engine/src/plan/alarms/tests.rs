@@ -156,8 +156,13 @@ fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
         let found = of(|store| {
             late(store);
             let place = "/etc/espelho/stores/a.password".into();
-            store.credential =
-                Some(CredentialTrouble { kind, has_token: false, since: ago(1), place, objection: None });
+            store.credential = Some(CredentialTrouble {
+                kind,
+                has_token: false,
+                since: ago(1),
+                place,
+                refused_fields: None,
+            });
         });
         assert_eq!(found, (State::Failing, vec![code]));
     }

@@ -1,5 +1,7 @@
 //! The credential, its abilities, its token and the store's owner; and a marketplace out of reach.
 
+use espelho_model::text::Locale;
+
 use super::*;
 
 #[test]
@@ -14,9 +16,31 @@ fn access_that_is_missing_is_named_once() {
         let place = "p".into();
         let kind = CredentialKind::Refused;
         store.credential =
-            Some(CredentialTrouble { kind, has_token: false, since: ago(1), place, objection: None });
+            Some(CredentialTrouble { kind, has_token: false, since: ago(1), place, refused_fields: None });
     });
     assert_eq!(refused.1, ["credential_refused"]);
+}
+
+#[test]
+fn a_login_that_is_refused_for_a_field_names_it_and_blames_no_password() {
+    for (refused_fields, expected, said) in [
+        (None, "alarm-credential-refused", "senha"),
+        (Some("webhook.url"), "alarm-login-refused", "por webhook.url"),
+        (Some("none"), "alarm-login-refused", "(422); o espelho"),
+    ] {
+        let mut store = store("a");
+        store.credential = Some(CredentialTrouble {
+            kind: CredentialKind::Refused,
+            has_token: false,
+            since: ago(1),
+            place: "p".into(),
+            refused_fields: refused_fields.map(Into::into),
+        });
+        let alarm = decide(&seen(vec![store])).alarms.remove(0);
+        assert_eq!((alarm.code, alarm.text.id()), (Code::CredentialRefused, expected));
+        let message = alarm.text.message(Locale::default());
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 // withstands: F137
@@ -89,7 +113,7 @@ fn a_credential_beside_a_token_of_ours_that_works_is_a_warning_and_explains_noth
     let shared = |store: &mut StoreObservation| {
         let (kind, place) = (CredentialKind::Foreign, String::new());
         store.credential =
-            Some(CredentialTrouble { kind, has_token: true, since: ago(1), place, objection: None });
+            Some(CredentialTrouble { kind, has_token: true, since: ago(1), place, refused_fields: None });
     };
     let refused = of(|store| {
         shared(store);
