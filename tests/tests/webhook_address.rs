@@ -1,11 +1,14 @@
 //! The address of a credential's webhook: it is moved only when the operator says so.
 
+use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
+
 use espelho_sandbox::{Options, Sandbox};
 use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of};
 
 on_both_databases![
     a_webhook_is_moved_only_where_the_operator_says_so,
     another_credential_has_a_webhook_of_its_own,
+    init_registers_the_webhook_in_its_only_login,
 ];
 
 const OURS: &str = "http://127.0.0.1:9/webhooks/production";
@@ -70,4 +73,32 @@ async fn another_credential_has_a_webhook_of_its_own(kind: Kind) {
     configure(&installation, &sandbox, OTHER);
     installation.resync(&[]).await.expect(0);
     assert_eq!(addresses(&sandbox), [OTHER]);
+}
+
+async fn init_registers_the_webhook_in_its_only_login(kind: Kind) {
+    let public_only = Options { orders: 2, products: 2, local_webhooks: false, ..Options::default() };
+    let sandbox = sandbox_of(public_only).await;
+    let installation = Installation::on(kind).await;
+    let access = sandbox.stores().remove(0);
+    let password = installation.dir().join("password");
+    std::fs::write(&password, access.password.as_bytes()).expect("the folder takes a file");
+    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).expect("the file is ours");
+    let (base, password) = (sandbox.base_url(), password.display().to_string());
+    let init = |url: &'static str, more: &'static [&'static str]| {
+        let access = ["--base-url", &base, "--username", &access.username, "--password-file", &password];
+        let options = [&["init", "--store", STORE, "--webhook", url][..], &access, more].concat();
+        let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
+        let installation = &installation;
+        async move { installation.run(&options.iter().map(String::as_str).collect::<Vec<_>>()).await }
+    };
+    let refused = init(OURS, &[]).await.expect(4).stdout;
+    assert!(refused.contains("(422) for webhook.url"), "{refused}");
+    assert_eq!(addresses(&sandbox), [] as [&str; 0]);
+
+    let public = "https://erp.example.com/webhooks/production";
+    sandbox.reset_stats();
+    init(public, &["--replace"]).await.expect(0);
+    assert_eq!(addresses(&sandbox), [public]);
+    assert_eq!(sandbox.stats().logins, 1);
+    assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0, "the service needs none");
 }

@@ -61,6 +61,9 @@ pub struct Refusal {
     pub error: String,
     /// Whether the marketplace rejects the credential.
     pub is_authentication: bool,
+    /// The fields of a login that the marketplace refuses with 422, with commas between them; empty where it names none.
+    #[serde(default)]
+    pub refused_fields: Option<String>,
 }
 
 /// An ability of a token (API document, "Authentication and session").
@@ -111,14 +114,18 @@ pub enum RoundTrip {
 
 impl From<&Problem> for Refusal {
     fn from(problem: &Problem) -> Self {
-        let is_authentication = problem.is_authentication();
-        Self { code: problem.code.clone(), error: problem.error.clone(), is_authentication }
+        Self {
+            code: problem.code.clone(),
+            error: problem.error.clone(),
+            is_authentication: problem.is_authentication(),
+            refused_fields: None,
+        }
     }
 }
 
 impl Refusal {
     fn of(error: &ApiError) -> Self {
-        Self::from(&Problem::from_api(error))
+        Self { refused_fields: error.refused_login_fields(), ..Self::from(&Problem::from_api(error)) }
     }
 }
 
@@ -131,7 +138,8 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
         Question::Password => client.auth().log_in_again().await.map(|()| Examination::Password),
         Question::Webhook => {
             let error = "nobody receives deliveries here".to_owned();
-            let refusal = Refusal { code: NOT_RECEIVED.into(), error, is_authentication: false };
+            let code = NOT_RECEIVED.into();
+            let refusal = Refusal { code, error, is_authentication: false, refused_fields: None };
             return Examination::Webhook(RoundTrip::NotAsked(refusal));
         }
     };

@@ -170,11 +170,7 @@ fn words(error: &Error) -> String {
         cause = Some(inner);
     }
     let words = match (error, cause) {
-        // A wrong password is a 401 (API document, "Authentication" 8): a 422 names the fields that are refused.
-        (Error::LoginRefused { status: 422, refusal, .. }, _) => {
-            let fields: Vec<&str> = refusal.fields.keys().map(String::as_str).collect();
-            fields.join(", ")
-        }
+        (Error::LoginRefused { status: 422, .. }, _) => error.refused_login_fields().unwrap_or_default(),
         (Error::Unreachable { .. } | Error::Interrupted { .. }, Some(cause)) => cause.to_string(),
         (Error::Refused { status, refusal, .. }, _) if refusal.is_silent() => format!("HTTP {status}"),
         (_, Some(cause)) => format!("{error}: {cause}"),

@@ -318,6 +318,14 @@ impl Error {
         }
     }
 
+    /// Returns the fields of a login that the marketplace refuses, with commas between them; empty where it names none.
+    /// `None` for every other error: a wrong password is a 401 (API document, "Authentication and session" 8).
+    pub fn refused_login_fields(&self) -> Option<String> {
+        let Self::LoginRefused { status: 422, refusal, .. } = self else { return None };
+        let fields: Vec<&str> = refusal.fields.keys().map(String::as_str).collect();
+        Some(fields.join(", "))
+    }
+
     /// Returns whether the cause is the credential.
     pub fn is_authentication(&self) -> bool {
         matches!(

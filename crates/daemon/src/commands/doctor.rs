@@ -49,7 +49,7 @@ use crate::{
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
-    look(cli, arguments).await.code
+    look(cli, arguments.login, None).await.code
 }
 
 /// The result of all checks.
@@ -59,12 +59,28 @@ pub(super) struct Looked {
     pub(super) code: u8,
     /// True if the service of this installation runs here.
     pub(super) is_running: bool,
-    /// The stores whose credential the marketplace refused.
-    pub(super) refused: Vec<String>,
+    /// What the marketplace refused of a store's login.
+    pub(super) refused: Vec<(String, Refused)>,
 }
 
-/// Checks everything.
-pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
+impl Looked {
+    /// Returns what the marketplace refused of the login of one store.
+    pub(super) fn refused_of(&self, key: &StoreKey) -> Option<Refused> {
+        self.refused.iter().find(|(store, _)| store == key.as_str()).map(|(_, part)| *part)
+    }
+}
+
+/// What the marketplace refused of a login.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    Credential,
+    /// The address of the webhook.
+    Webhook,
+}
+
+/// Checks everything; `login` proves the passwords. A login of store `registers` registers its webhook, which otherwise is
+/// the service's task.
+pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -> Looked {
     let folder = config::directory(cli.config.as_deref());
     let ((configuration, left_out), mistakes) = match config::load(&folder) {
         Ok(configuration) => ((configuration, Vec::new()), Vec::new()),
@@ -82,14 +98,19 @@ pub(super) async fn look(cli: &Cli, arguments: &DoctorArgs) -> Looked {
     };
     telemetry::start(configuration.installation.log.format, "off");
     let mistakes = Mistakes { texts: mistakes.iter().map(ConfigError::text).collect(), left_out };
-    let facts = Facts::new((configuration, mistakes), folder, arguments.login, cli.locale.language);
+    let facts = Facts::new((configuration, mistakes), folder, login, cli.locale.language);
+    let facts = facts.registering(registers);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
     let code = if facts.mistakes.texts.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
     printer.end(&findings, &facts.mistakes.texts, code);
     let refused = findings.iter().filter(|finding| finding.is_authentication);
-    let refused = refused.filter_map(|finding| finding.store.clone()).collect();
+    let refused = refused.filter_map(|finding| {
+        let part = if finding.is_for_webhook { Refused::Webhook } else { Refused::Credential };
+        Some((finding.store.clone()?, part))
+    });
+    let refused = refused.collect();
     Looked { code, is_running: facts.status().is_some(), refused }
 }
 

@@ -27,14 +27,16 @@ pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError {
         problem: match error.span().is_some_and(|span| concerns_secret(text, span.start)) {
-            // The message would quote the value.
-            true => text!("config-password-quotes"),
-            false => in_words(error.message()),
+            // The message would quote the value; of a key in the wrong section it quotes the key alone.
+            true if !error.message().starts_with(UNKNOWN_KEY) => text!("config-password-quotes"),
+            _ => in_words(error.message()),
         },
         place: place(path, text, error.span()),
     })
 }
 
+/// How serde's message about a key begins that the section does not have.
+const UNKNOWN_KEY: &str = "unknown field `";
 /// Mistakes beyond these make a file unreadable as a whole.
 const MOST_MISTAKES: usize = 20;
 
@@ -101,7 +103,7 @@ pub(super) fn in_words(message: &str) -> Text {
     if let Some((found, expected)) = wrong_type(message) {
         return text!("config-wrong-type", found = found, expected = expected);
     }
-    let Some((unknown, expected)) = listed(message, "unknown field `") else {
+    let Some((unknown, expected)) = listed(message, UNKNOWN_KEY) else {
         return text!("config-not-toml", problem = message.replace('\n', " "));
     };
     match nearest(unknown, expected.iter().copied()) {
@@ -204,6 +206,9 @@ mod tests {
         let error =
             parse::<Credentials>(Path::new("loja.toml"), "\npassword = 98765432109876\n").unwrap_err();
         assert_eq!(error.to_string(), "loja.toml:2: a password or token must be text in quotes");
+        let misplaced = mistake("password = \"segredo\"\n");
+        assert!(misplaced.starts_with("espelho.toml:1: unknown key \"password\""), "{misplaced}");
+        assert!(!misplaced.contains("segredo"), "{misplaced}");
     }
 
     #[test]

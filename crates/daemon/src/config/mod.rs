@@ -33,7 +33,9 @@ pub(crate) use address::{Environment, check_address, check_base, environment_of}
 pub(crate) use cadence::span;
 pub(crate) use installation::{Installation, LogFormat, Schedule, Traces};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
-pub(crate) use notices::{ExecConfig, NoticeWebhook, NoticesConfig, PingConfig, SmtpConfig, SmtpTls};
+pub(crate) use notices::{
+    ExecConfig, NoticeWebhook, NoticesConfig, NoticesSection, PingConfig, SmtpConfig, SmtpTls,
+};
 pub(crate) use people::of_installation as people;
 pub(crate) use secret::{from_first as first_readable, secret_file, unreadable};
 pub(crate) use store::StoreConfig;
@@ -181,7 +183,7 @@ pub(crate) fn load_readable(dir: &Path) -> Configuration {
 pub(crate) fn load_sound(dir: &Path) -> Option<(Configuration, Vec<StoreKey>)> {
     let sound = read(dir, Secrets::Read).0?;
     let is_sound = |key: &StoreKey| sound.stores.iter().any(|store| store.key == *key);
-    let files = store_files(dir).unwrap_or_default().into_iter().map(|(key, _)| key);
+    let files = store_files(dir).0.into_iter().map(|(key, _)| key);
     let left_out = files.filter(|key| !is_sound(key)).collect();
     Some((sound, left_out))
 }
@@ -211,16 +213,13 @@ fn read(dir: &Path, secrets: Secrets) -> (Option<Configuration>, Vec<ConfigError
     let notices = with_secrets.map(|installation| notices::load(dir, &installation.notices));
     let notices = notices.and_then(|notices| notices.map_err(|e| errors.push(e)).ok()).unwrap_or_default();
     let mut stores = Vec::new();
-    match store_files(dir) {
-        Ok(files) => {
-            for (key, path) in files {
-                match store::load(dir, key, &path, secrets) {
-                    Ok(store) => stores.push(store),
-                    Err(error) => errors.push(error),
-                }
-            }
+    let (files, misnamed) = store_files(dir);
+    errors.extend(misnamed);
+    for (key, path) in files {
+        match store::load(dir, key, &path, secrets) {
+            Ok(store) => stores.push(store),
+            Err(error) => errors.push(error),
         }
-        Err(error) => errors.push(error),
     }
     errors.extend(shared_credentials(dir, &stores));
     errors.extend(others_address(dir, &stores));
@@ -264,34 +263,41 @@ fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     })
 }
 
-/// Returns `stores/*.toml`, by key. Other files may be there (passwords); hidden files belong to editors.
-fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
+/// Returns `stores/*.toml`, by key, and what is wrong with the others. Other files may be there (passwords); hidden files
+/// belong to editors.
+fn store_files(dir: &Path) -> (Vec<(StoreKey, PathBuf)>, Vec<ConfigError>) {
     let folder = dir.join("stores");
     let place = folder.display().to_string();
-    let entries = std::fs::read_dir(&folder).map_err(|error| {
-        let problem = match error.kind() {
-            std::io::ErrorKind::NotFound => text!("config-no-stores"),
-            _ => text!("config-stores-unreadable", problem = error.to_string()),
-        };
-        ConfigError { place: place.clone(), problem }
-    })?;
-    let mut files = Vec::new();
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let problem = match error.kind() {
+                std::io::ErrorKind::NotFound => text!("config-no-stores"),
+                _ => text!("config-stores-unreadable", problem = error.to_string()),
+            };
+            return (Vec::new(), vec![ConfigError { place, problem }]);
+        }
+    };
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
     for entry in entries.flatten() {
         let path = entry.path();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if path.extension().is_none_or(|extension| extension != "toml") || stem.starts_with('.') {
             continue;
         }
-        let place = path.display().to_string();
-        let key = StoreKey::new(&stem)
-            .map_err(|_| ConfigError { place, problem: text!("config-bad-key", key = &stem) })?;
-        files.push((key, path));
+        match StoreKey::new(&stem) {
+            Ok(key) => files.push((key, path)),
+            Err(_) => {
+                let problem = text!("config-bad-key", key = &stem);
+                errors.push(ConfigError { place: path.display().to_string(), problem });
+            }
+        }
     }
-    if files.is_empty() {
-        return Err(ConfigError { place, problem: text!("config-no-stores") });
+    if files.is_empty() && errors.is_empty() {
+        errors.push(ConfigError { place, problem: text!("config-no-stores") });
     }
     files.sort();
-    Ok(files)
+    (files, errors)
 }
 
 #[cfg(test)]

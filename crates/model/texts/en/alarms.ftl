@@ -17,7 +17,7 @@ alarm-database-busy = The database is locked by { $holder }.
 alarm-database-busy-session = The database is locked: session { $session } of user { $user } (program: { $application }) keeps table { $table } in an open transaction.
     .next = end the transaction in that program or, on PostgreSQL, the session: SELECT pg_terminate_backend({ $session }); the mirror goes on by itself
 alarm-database-busy-unnamed = The database is locked by another program.
-    .next = end the program that keeps a transaction open in the database; espelho goes on by itself
+    .next = sudo espelho doctor names the program; end its transaction, and espelho goes on by itself
 alarm-database-unreachable = The database takes no writes: { $detail }.
     .next = see the cause with espelho doctor (does the server run? may it be written to?); espelho goes on by itself
 alarm-database-refuses = The database cannot be used: { $detail }.
@@ -88,7 +88,7 @@ alarm-password-unreadable = Store { $store }: { $why }. The service works on wit
     .next = { $step }
 alarm-password-place = write the password into the file (one line), then: sudo chown espelho FILE; sudo chmod 600 FILE. espelho notices by itself
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
-    .next = has it ended already (a test, an old installation)? Then: espelho doctor --login. Else find the program that logs in with this username (another ERP, a hub) and make a credential for each program in the seller portal; a new one for this store goes into its file, then: sudo espelho reload. A program that cannot be found is kept out by another password, in the portal and in the store's file
+    .next = find the program that logs in with this username: another ERP, a hub, an old installation. End it, or make a credential of its own in the seller portal, for it or for this store; then: espelho doctor --login. If you do not find it, change the password in the portal and in the store's file
 alarm-scope-missing = The marketplace refuses requests of store { $store } for lack of permissions (403): { $scopes }.
     .next = add them to the credential in the seller portal; espelho notices by itself{ $rows ->
         [yes] , and sends the refused rows again after: { $retry }

@@ -45,12 +45,9 @@ doctor-unread = could not be looked at: { $cause }
 doctor-no-access = not looked at: somebody else works on the store, or it is not known who does
     .next = espelho status
 doctor-not-reached = not looked at: the marketplace was not reached
-    .next = espelho doctor
-doctor-check-unreached = not checked
-doctor-unreached = { $checks } (the marketplace was not reached)
     .next = once it is reached: espelho doctor
 doctor-no-token = not looked at: the token is not proved
-    .next = espelho doctor
+    .next = correct what is marked above; then: espelho doctor
 doctor-restored-no-token = not looked at: without a login, a restored database has no token
     .next = { doctor-lock-restored.next }
 doctor-service-no-answer = the service did not answer in time
@@ -166,7 +163,10 @@ doctor-credential-withheld = the token works, and the marketplace does not say w
     .next = see in the seller portal that the credential is this store's, then: espelho doctor
 doctor-credential-refused = credential_refused: the marketplace does not accept { $username }: “{ $cause }”
     .next = { alarm-credential-refused.next }
-doctor-login-refused = credential_refused: the marketplace refuses the login of { $username } for one of its fields (422); its alarm says which
+doctor-login-refused = credential_refused: the marketplace refuses the login of { $username } (422){ $fields ->
+        [none] {""}
+       *[other] {" "}for { $fields }
+    }
     .next = { alarm-login-refused.next }
 doctor-credential-foreign = foreign_login: another program uses { $username } and ends our token
     .next = { alarm-foreign-login.next }
@@ -257,6 +257,8 @@ doctor-notices-last = { $channel } (last at { $at })
 doctor-notices-ping = the dead-man switch is configured; alarms themselves are told to nobody
 doctor-notices-none = alarms are told to nobody
     .next = to hear of them: [notices] in espelho.toml, then espelho notice test
+doctor-notices-mistake = not looked at: with a mistake in the configuration nothing of [notices] was read
+    .next = correct the mistakes; then: espelho doctor
 doctor-notices-untried = no message has gone out by { $channel } yet
     .next = espelho notice test
 doctor-notices-failing = no message has gone out by { $channel } since { $since }: “{ $detail }”

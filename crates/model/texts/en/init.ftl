@@ -6,6 +6,7 @@ init-password = Password (is not shown):
 init-password-again = The marketplace refused the username or the password. Password once more (is not shown; Enter alone keeps the files as they are):
 init-database = Database [{ $default }]:
 init-webhook = Public address of the webhook, https://YOUR-HOST/webhooks/{ $store } [none: polling only]:
+init-webhook-again = The marketplace refused the webhook's address { $url }. Another one that the internet reaches, https://YOUR-HOST/webhooks/{ $store } [none: polling only]:
 init-language = Language of the texts in the database and in the configuration, pt-BR or en [{ $default }]:
 init-language-unknown = “{ $tag }” is no language: pt-BR or en
 init-ended = The questions ended without an answer. Nothing was written.

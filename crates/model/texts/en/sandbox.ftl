@@ -10,7 +10,7 @@ sandbox-more = And { $more ->
         [one] { $more } more store
        *[other] { $more } more stores
     }: the page shows all.
-sandbox-try = Try in another terminal: { $command }
+sandbox-try = Try in another terminal (a login ends the token of the one before): { $command }
 sandbox-end = Ctrl-C ends it. Nothing is kept: every start with the same options gives the same stores and passwords.
 sandbox-port = { $why }
     .next = Choose another port: { $option } { $free } takes a free one.

@@ -17,7 +17,7 @@ alarm-database-busy = O banco de dados está bloqueado por { $holder }.
 alarm-database-busy-session = O banco de dados está bloqueado: a sessão { $session } do usuário { $user } (programa: { $application }) mantém a tabela { $table } numa transação aberta.
     .next = encerre a transação no programa ou, no PostgreSQL, a sessão: SELECT pg_terminate_backend({ $session }); o espelho continua sozinho
 alarm-database-busy-unnamed = O banco de dados está bloqueado por outro programa.
-    .next = encerre o programa que mantém uma transação aberta no banco; o espelho continua sozinho
+    .next = sudo espelho doctor diz qual é o programa; encerre a transação dele, e o espelho segue sozinho
 alarm-database-unreachable = O banco de dados não aceita gravações: { $detail }.
     .next = veja a causa com espelho doctor (servidor no ar? permissão de escrita?); o espelho continua sozinho
 alarm-database-refuses = O banco de dados não pode ser usado: { $detail }.
@@ -88,7 +88,7 @@ alarm-password-unreadable = Loja { $store }: { $why }. O serviço trabalha com a
     .next = { $step }
 alarm-password-place = grave a senha no arquivo (uma linha) e depois: sudo chown espelho ARQUIVO; sudo chmod 600 ARQUIVO. O espelho percebe sozinho
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
-    .next = já acabou (um teste, uma instalação antiga)? Então: espelho doctor --login. Se não, ache o programa que entra com este usuário (outro ERP, um hub) e crie no portal uma credencial para cada programa; a nova desta loja vai no arquivo dela, e depois: sudo espelho reload. O programa que ninguém acha fica de fora com uma senha nova, no portal e no arquivo da loja
+    .next = ache o programa que entra com este username: outro ERP, um hub, uma instalação antiga. Encerre-o, ou faça no portal do vendedor uma credencial própria, para ele ou para esta loja; depois: espelho doctor --login. Se não o achar, troque a senha no portal e no arquivo da loja
 alarm-scope-missing = O marketplace recusa chamadas da loja { $store } por falta de permissões (403): { $scopes }.
     .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho{ $rows ->
         [yes] , e envia de novo as linhas recusadas depois de: { $retry }

@@ -60,12 +60,9 @@ doctor-unread = não deu para olhar: { $cause }
 doctor-no-access = não olhado: quem cuida da loja é outro, ou não deu para saber quem
     .next = espelho status
 doctor-not-reached = não olhado: o marketplace não foi alcançado
-    .next = espelho doctor
-doctor-check-unreached = não verificado
-doctor-unreached = { $checks } (o marketplace não foi alcançado)
     .next = quando for alcançado: espelho doctor
 doctor-no-token = não olhado: o token não foi provado
-    .next = espelho doctor
+    .next = corrija o que está marcado acima; depois: espelho doctor
 doctor-restored-no-token = não olhado: sem um login, um banco restaurado não tem token
     .next = { doctor-lock-restored.next }
 doctor-service-no-answer = o serviço não respondeu a tempo
@@ -181,7 +178,10 @@ doctor-credential-withheld = o token funciona, mas o marketplace não diz de que
     .next = confira no portal do vendedor que a credencial é desta loja; depois: espelho doctor
 doctor-credential-refused = credential_refused: o marketplace não aceita { $username }: “{ $cause }”
     .next = { alarm-credential-refused.next }
-doctor-login-refused = credential_refused: o marketplace recusa o login de { $username } por um dos campos (422); qual, diz o alarme
+doctor-login-refused = credential_refused: o marketplace recusa o login de { $username } (422){ $fields ->
+        [none] {""}
+       *[other] {" "}por { $fields }
+    }
     .next = { alarm-login-refused.next }
 doctor-credential-foreign = foreign_login: outro programa usa { $username } e derruba o nosso token
     .next = { alarm-foreign-login.next }
@@ -272,6 +272,8 @@ doctor-notices-last = { $channel } (último em { $at })
 doctor-notices-ping = o sinal de vida está configurado; dos alarmes em si ninguém é avisado
 doctor-notices-none = ninguém é avisado dos alarmes
     .next = para ser avisado: [notices] em espelho.toml, depois espelho notice test
+doctor-notices-mistake = não olhado: com um erro na configuração, nada de [notices] foi lido
+    .next = corrija os erros; depois: espelho doctor
 doctor-notices-untried = nenhum aviso saiu ainda por { $channel }
     .next = espelho notice test
 doctor-notices-failing = nenhum aviso sai por { $channel } desde { $since }: “{ $detail }”

@@ -6,6 +6,7 @@ init-password = Senha (não aparece):
 init-password-again = O marketplace recusou o usuário ou a senha. A senha outra vez (não aparece; só Enter deixa os arquivos como estão):
 init-database = Banco de dados [{ $default }]:
 init-webhook = Endereço público do webhook, https://SEU-SERVIDOR/webhooks/{ $store } [nenhum: só consultas]:
+init-webhook-again = O marketplace recusou o endereço { $url } do webhook. Outro, que a internet alcance, https://SEU-SERVIDOR/webhooks/{ $store } [nenhum: só consultas]:
 init-language = Idioma dos textos no banco de dados e na configuração, pt-BR ou en [{ $default }]:
 init-language-unknown = “{ $tag }” não é um idioma: pt-BR ou en
 init-ended = As perguntas terminaram sem resposta. Nada foi gravado.

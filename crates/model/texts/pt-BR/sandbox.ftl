@@ -10,7 +10,7 @@ sandbox-more = E mais { $more ->
         [1] { $more } loja
        *[other] { $more } lojas
     }: a página mostra todas.
-sandbox-try = Experimente em outro terminal: { $command }
+sandbox-try = Experimente em outro terminal (um login encerra o token do anterior): { $command }
 sandbox-end = Ctrl-C encerra. Nada é guardado: cada início com as mesmas opções dá as mesmas lojas e senhas.
 sandbox-port = { $why }
     .next = Escolha outra porta: { $option } { $free } usa uma livre.

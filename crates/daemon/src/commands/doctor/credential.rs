@@ -81,12 +81,13 @@ fn judge_token(proof: TokenProof) -> Finding {
 
 /// Explains a refusal to the shop. The marketplace's words are shown unchanged.
 fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) -> Finding {
+    if let Some(fields) = &refusal.refused_fields {
+        let text = text!("doctor-login-refused", username = username, store = store);
+        return Finding::refused_for(fields, text);
+    }
     let cause = refusal.error.as_str();
     match refusal.code.as_str() {
         "foreign_login" => Finding::refused(text!("doctor-credential-foreign", username = username)),
-        _ if refusal.is_authentication && answer_in(cause).starts_with("422") => {
-            Finding::refused(text!("doctor-login-refused", username = username, store = store))
-        }
         _ if refusal.is_authentication => Finding::refused(text!(
             "doctor-credential-refused",
             username = username,
@@ -293,6 +294,7 @@ mod tests {
             code: code.into(),
             error: "e".into(),
             is_authentication,
+            refused_fields: None,
         };
         for (code, is_authentication, state) in [
             ("login_refused", true, State::Red),

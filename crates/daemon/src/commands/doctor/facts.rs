@@ -39,6 +39,8 @@ pub(super) struct Facts {
     pub directory: PathBuf,
     /// Whether to prove the passwords.
     pub login: bool,
+    /// The store whose webhook a login registers.
+    pub registers: Option<StoreKey>,
     /// The language of the output.
     pub language: Language,
     pub clock: Arc<dyn Clock>,
@@ -82,8 +84,24 @@ impl Facts {
         language: Language,
     ) -> Self {
         let (clock, database, service) = (SystemClock::shared(), OnceLock::new(), OnceLock::new());
-        let shared = OnceCell::new();
-        Self { configuration, mistakes, directory, login, language, clock, database, service, shared }
+        let (shared, registers) = (OnceCell::new(), None);
+        Self {
+            configuration,
+            mistakes,
+            directory,
+            login,
+            registers,
+            language,
+            clock,
+            database,
+            service,
+            shared,
+        }
+    }
+
+    /// Lets a login of this store register its webhook.
+    pub(super) fn registering(self, store: Option<&StoreKey>) -> Self {
+        Self { registers: store.cloned(), ..self }
     }
 
     /// Returns what work on stores needs; opens it when the first store is free.

@@ -83,6 +83,8 @@ pub(super) struct Finding {
     pub is_open: bool,
     /// Whether the marketplace does not accept the credential.
     pub is_authentication: bool,
+    /// Whether it refuses the address of the webhook that a login names.
+    pub is_for_webhook: bool,
     /// The reason, if an earlier finding left the check out.
     pub skipped: Option<SkipReason>,
     pub took: Duration,
@@ -91,7 +93,18 @@ pub(super) struct Finding {
 impl Finding {
     fn new(state: State, found: Text) -> Self {
         let (store, took) = (None, Duration::ZERO);
-        Self { store, check: "", state, found, is_open: false, is_authentication: false, skipped: None, took }
+        let (check, is_open, skipped) = ("", false, None);
+        Self {
+            store,
+            check,
+            state,
+            found,
+            is_open,
+            is_authentication: false,
+            is_for_webhook: false,
+            skipped,
+            took,
+        }
     }
 
     pub(super) fn green(found: Text) -> Self {
@@ -117,6 +130,13 @@ impl Finding {
     /// The marketplace does not accept the credential.
     pub(super) fn refused(found: Text) -> Self {
         Self { is_authentication: true, ..Self::red(found) }
+    }
+
+    /// The marketplace does not accept a login for these fields, with commas between them; empty where it names none.
+    pub(super) fn refused_for(fields: &str, found: Text) -> Self {
+        let is_for_webhook = fields.split(", ").any(|field| field.starts_with("webhook"));
+        let named = if fields.is_empty() { "none" } else { fields };
+        Self { is_for_webhook, ..Self::refused(found.with("fields", named)) }
     }
 
     /// It is not configured, by choice, or there is none yet.
@@ -145,17 +165,6 @@ impl Finding {
 
     pub(super) fn of(self, store: &str) -> Self {
         Self { store: Some(store.to_owned()), ..self }
-    }
-
-    /// True if the check needed an answer of the marketplace, which did not come. `is_after_silence` is true if an earlier
-    /// check of the store lacked it too.
-    pub(super) fn is_unreached(&self, is_after_silence: bool) -> bool {
-        match self.skipped {
-            Some(SkipReason::NotReached) => true,
-            // No token is proved where nothing answers.
-            Some(SkipReason::NoToken) => is_after_silence,
-            Some(SkipReason::NoAccess | SkipReason::Restored | SkipReason::Mistakes) | None => false,
-        }
     }
 
     /// Returns a check's name for people.

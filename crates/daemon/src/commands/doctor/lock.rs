@@ -12,7 +12,7 @@ use super::{
     finding::{Finding, SkipReason},
     throwaway,
 };
-use crate::{config::StoreConfig, context::is_service, status::process};
+use crate::{context::is_service, status::process};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let database = match store.all.database.get() {
@@ -74,9 +74,10 @@ fn is_withheld(is_restored: bool, login: bool) -> bool {
     is_restored && !login
 }
 
-/// Takes the lease, so that nobody else uses the token meanwhile. It creates no webhook: that is the service's task.
+/// Takes the lease, so that nobody else uses the token meanwhile. It registers the webhook only where that is asked for.
 async fn take(store: &StoreFacts<'_>) -> Finding {
-    let config = StoreConfig { webhook: None, ..store.config.clone() };
+    let mut config = store.config.clone();
+    config.webhook = config.webhook.filter(|_| store.all.registers.as_ref() == Some(&config.key));
     let taken = match store.all.shared().await {
         Ok(shared) => shared.context(&config).await,
         Err(problem) => Err(problem),

@@ -4,17 +4,21 @@ use espelho_model::{text, text::Text};
 use espelho_store::NoticeChannel;
 
 use super::{facts::Facts, finding::Finding};
-use crate::notices::Channels;
+use crate::{config::NoticesSection, notices::Channels};
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let config = &facts.configuration.notices;
+    let is_written = facts.configuration.installation.notices != NoticesSection::default();
     let names =
         Channels::of(config, facts.configuration.locale(), std::sync::Arc::clone(&facts.clock)).names();
     let known = match facts.store() {
         Some(store) if !names.is_empty() => store.notices().channels().await.ok(),
         _ => Some(Vec::new()),
     };
-    judge(&names, config.ping.is_some(), known.as_deref())
+    match names.is_empty() && config.ping.is_none() && is_written && !facts.mistakes.texts.is_empty() {
+        true => Finding::absent(text!("doctor-notices-mistake")),
+        false => judge(&names, config.ping.is_some(), known.as_deref()),
+    }
 }
 
 fn judge(names: &[&str], pings: bool, known: Option<&[NoticeChannel]>) -> Finding {

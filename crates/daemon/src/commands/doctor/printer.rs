@@ -1,16 +1,13 @@
-//! Shows findings: a line for each as its check ends, and one JSON object for programs at the end. What a store's
-//! marketplace did not answer is one line for people.
+//! Shows findings: a line for each as its check ends, and one JSON object for programs at the end. A store's checks that
+//! were left out for one reason are one line for people.
 
 use std::io::{Write as _, stderr, stdout};
 
-use espelho_model::{
-    text,
-    text::{Locale, Text},
-};
+use espelho_model::text::{Locale, Text};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::{Value, json};
 
-use super::finding::{Finding, State, state_of, summary};
+use super::finding::{Finding, SkipReason, State, state_of, summary};
 use crate::report::problem_json;
 
 /// The output for findings.
@@ -18,59 +15,67 @@ pub(super) struct Printer {
     locale: Locale,
     json: bool,
     is_coloured: bool,
-    unreached: Unreached,
+    left_out: LeftOut,
 }
 
-/// The checks of one store that nobody could make, because the marketplace did not answer.
+/// The checks of one store that were left out, with the reason of each, in the order of their first.
 #[derive(Default)]
-struct Unreached {
+struct LeftOut {
     store: Option<String>,
-    checks: Vec<&'static str>,
+    checks: Vec<(SkipReason, Vec<&'static str>)>,
 }
 
-impl Unreached {
+impl LeftOut {
     /// Keeps a finding that is such a check, and tells whether it did.
     fn keep(&mut self, finding: &Finding) -> bool {
-        let is_kept = finding.is_unreached(!self.checks.is_empty());
-        if is_kept {
-            self.store.clone_from(&finding.store);
-            self.checks.push(finding.check);
+        let Some(reason) = finding.skipped else { return false };
+        let is_unreached = self.checks.iter().any(|(kept, _)| *kept == SkipReason::NotReached);
+        // No token is proved where nothing answers.
+        let reason = match reason {
+            SkipReason::NoToken if is_unreached => SkipReason::NotReached,
+            reason => reason,
+        };
+        self.store.clone_from(&finding.store);
+        match self.checks.iter_mut().find(|(kept, _)| *kept == reason) {
+            Some((_, checks)) => checks.push(finding.check),
+            None => self.checks.push((reason, vec![finding.check])),
         }
-        is_kept
+        true
     }
 
-    /// Returns the kept checks as one finding; none if there are none, or further ones of the store may follow.
-    fn take(&mut self, next: Option<&Finding>) -> Option<Finding> {
-        if self.checks.is_empty() || next.is_some_and(|next| next.store == self.store) {
-            return None;
+    /// Returns the kept checks with their findings, one for each reason; none where further ones of the store may follow.
+    fn take(&mut self, next: Option<&Finding>) -> Vec<(Vec<&'static str>, Finding)> {
+        if next.is_some_and(|next| next.store == self.store) {
+            return Vec::new();
         }
-        let checks: Vec<Text> = self.checks.drain(..).map(Finding::label_of).collect();
-        let found = Finding::not_seen(text!("doctor-unreached", checks = checks));
-        Some(Finding { store: self.store.take(), check: UNREACHED, ..found })
+        let store = self.store.take();
+        let finding = |reason| Finding { store: store.clone(), ..Finding::skipped(reason) };
+        self.checks.drain(..).map(|(reason, checks)| (checks, finding(reason))).collect()
     }
 }
-
-/// The name of the line of what was not reached: it is no check, and no program sees it.
-const UNREACHED: &str = "unreached";
 
 impl Printer {
     pub(super) fn new(locale: Locale, json: bool, is_coloured: bool) -> Self {
-        Self { locale, json, is_coloured, unreached: Unreached::default() }
+        Self { locale, json, is_coloured, left_out: LeftOut::default() }
     }
 
-    /// Prints one finding now, or with others of its store where the marketplace did not answer.
+    /// Prints one finding now, or with others of its store where it was left out.
     pub(super) fn show(&mut self, finding: &Finding) {
-        if let Some(unreached) = self.unreached.take(Some(finding)) {
-            self.print(&unreached);
-        }
-        if !self.unreached.keep(finding) {
-            self.print(finding);
+        self.show_left_out(Some(finding));
+        if !self.left_out.keep(finding) {
+            self.print(&[finding.check], finding);
         }
     }
 
-    /// Prints a finding. A closed reader does not end doctor.
-    fn print(&self, finding: &Finding) {
-        let text = lines(finding, self.locale, self.is_coloured);
+    fn show_left_out(&mut self, next: Option<&Finding>) {
+        for (checks, finding) in self.left_out.take(next) {
+            self.print(&checks, &finding);
+        }
+    }
+
+    /// Prints the finding of these checks. A closed reader does not end doctor.
+    fn print(&self, checks: &[&str], finding: &Finding) {
+        let text = lines(checks, finding, self.locale, self.is_coloured);
         let _ = match self.json {
             true => stderr().write_all(text.as_bytes()),
             false => stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()),
@@ -80,9 +85,7 @@ impl Printer {
     /// Prints the last line, and all findings for programs, if `--json` asks for it: with `errors`, as every command has
     /// them, where the configuration has mistakes.
     pub(super) fn end(&mut self, findings: &[Finding], mistakes: &[Text], code: u8) {
-        if let Some(unreached) = self.unreached.take(None) {
-            self.print(&unreached);
-        }
+        self.show_left_out(None);
         let summary = summary(findings, code).message(self.locale);
         let mut object = object(findings, self.locale);
         if !mistakes.is_empty() {
@@ -119,7 +122,7 @@ fn fix(finding: &Finding, locale: Locale) -> Option<String> {
         .filter(|fix| !fix.is_empty())
 }
 
-fn lines(finding: &Finding, locale: Locale, is_coloured: bool) -> String {
+fn lines(checks: &[&str], finding: &Finding, locale: Locale, is_coloured: bool) -> String {
     let (symbol, word, colour) = mark(finding.state);
     let word = word.message(locale);
     let mark = match is_coloured {
@@ -127,7 +130,8 @@ fn lines(finding: &Finding, locale: Locale, is_coloured: bool) -> String {
         false => format!("{symbol} {word}"),
     };
     let whose = finding.store.as_ref().map(|store| format!("{store}: ")).unwrap_or_default();
-    let label = Finding::label_of(finding.check).message(locale);
+    let labels: Vec<String> = checks.iter().map(|check| Finding::label_of(check).message(locale)).collect();
+    let label = labels.join(", ");
     let found = one_line(&finding.found.message(locale));
     let fix = fix(finding, locale).map(|fix| format!("    → {}\n", one_line(&fix))).unwrap_or_default();
     format!("{mark} {whose}{label}: {found}\n{fix}")
@@ -156,9 +160,9 @@ fn object(findings: &[Finding], locale: Locale) -> Value {
 mod tests {
     use std::time::Duration;
 
-    use espelho_model::text::Language;
+    use espelho_model::{text, text::Language};
 
-    use super::{super::finding::SkipReason, *};
+    use super::*;
 
     fn disk() -> Finding {
         let found = text!("doctor-disk-full", free = "12 MiB", folder = "/var/lib/espelho");
@@ -167,10 +171,13 @@ mod tests {
 
     #[test]
     fn a_line_has_symbol_word_store_and_check_and_the_fix_is_below() {
-        let text = lines(&disk(), Locale::default(), false);
+        let text = lines(&["disk"], &disk(), Locale::default(), false);
         assert!(text.starts_with("✗ VERMELHO loja-1: disco: "), "{text}");
         assert!(text.lines().nth(1).unwrap().starts_with("    → libere espaço"), "{text}");
-        assert!(lines(&disk(), Locale::default(), true).starts_with("\x1b[31m✗ VERMELHO\x1b[0m loja-1"));
+        assert!(
+            lines(&["disk"], &disk(), Locale::default(), true)
+                .starts_with("\x1b[31m✗ VERMELHO\x1b[0m loja-1")
+        );
     }
 
     #[test]
@@ -185,20 +192,20 @@ mod tests {
         ] {
             let finding = finding.named("disk", Duration::ZERO);
             for (language, expected) in [(Language::Portuguese, portuguese), (Language::English, english)] {
-                let line = lines(&finding, Locale::of(language), false);
+                let line = lines(&["disk"], &finding, Locale::of(language), false);
                 assert!(line.starts_with(expected), "{line}");
             }
         }
     }
 
     #[test]
-    fn what_the_marketplace_did_not_answer_is_one_line_for_each_store() {
+    fn what_was_left_out_is_one_line_for_each_store_and_reason() {
         let skipped =
             |store: &str, check, reason| Finding::skipped(reason).named(check, Duration::ZERO).of(store);
         let labels = |store: &str| {
             Finding::green(text!("doctor-labels-none")).named("labels", Duration::ZERO).of(store)
         };
-        let mut unreached = Unreached::default();
+        let mut left_out = LeftOut::default();
         let mut shown = Vec::new();
         let findings = [
             disk(),
@@ -207,27 +214,31 @@ mod tests {
             skipped("loja-1", "password", SkipReason::NoToken),
             skipped("loja-2", "clock", SkipReason::NotReached),
             skipped("loja-3", "password", SkipReason::NoToken),
+            skipped("loja-3", "scopes", SkipReason::NoToken),
+            skipped("loja-3", "lock", SkipReason::NoAccess),
         ];
         for finding in &findings {
-            shown.extend(unreached.take(Some(finding)));
-            if !unreached.keep(finding) {
-                shown.push(finding.clone());
+            shown.extend(left_out.take(Some(finding)));
+            if !left_out.keep(finding) {
+                shown.push((vec![finding.check], finding.clone()));
             }
         }
-        shown.extend(unreached.take(None));
-        let told: Vec<_> = shown.iter().map(|shown| (shown.store.as_deref(), shown.check)).collect();
+        shown.extend(left_out.take(None));
+        let told: Vec<_> =
+            shown.iter().map(|(checks, finding)| (finding.store.as_deref(), checks.as_slice())).collect();
         assert_eq!(
             told,
             [
-                (Some("loja-1"), "disk"),
-                (Some("loja-1"), "labels"),
-                (Some("loja-1"), "unreached"),
-                (Some("loja-2"), "unreached"),
-                (Some("loja-3"), "password"),
+                (Some("loja-1"), &["disk"][..]),
+                (Some("loja-1"), &["labels"]),
+                (Some("loja-1"), &["clock", "password"]),
+                (Some("loja-2"), &["clock"]),
+                (Some("loja-3"), &["password", "scopes"]),
+                (Some("loja-3"), &["lock"]),
             ]
         );
-        let line = lines(&shown[2], Locale::default(), false);
-        assert!(line.starts_with("– DESCONHECIDO loja-1: não verificado: relógio, senha"), "{line}");
+        let line = lines(&shown[2].0, &shown[2].1, Locale::default(), false);
+        assert!(line.starts_with("– DESCONHECIDO loja-1: relógio, senha: não olhado"), "{line}");
     }
 
     #[test]

@@ -172,7 +172,12 @@ mod tests {
 
     #[test]
     fn a_test_delivery_is_green_only_when_it_arrived_and_red_only_when_it_was_refused() {
-        let refusal = Refusal { code: "http_500".into(), error: "e".into(), is_authentication: false };
+        let refusal = Refusal {
+            code: "http_500".into(),
+            error: "e".into(),
+            is_authentication: false,
+            refused_fields: None,
+        };
         for (round_trip, state) in [
             (RoundTrip::Arrived { milliseconds: 120 }, State::Green),
             (RoundTrip::Refused { problem: "404".into() }, State::Red),
@@ -187,7 +192,12 @@ mod tests {
     #[test]
     fn a_service_with_an_earlier_configuration_is_to_be_reloaded() {
         let refusal = |code: &str| {
-            RoundTrip::NotAsked(Refusal { code: code.into(), error: "e".into(), is_authentication: false })
+            RoundTrip::NotAsked(Refusal {
+                code: code.into(),
+                error: "e".into(),
+                is_authentication: false,
+                refused_fields: None,
+            })
         };
         for (code, expected) in
             [(NOT_RECEIVED, "doctor-webhook-not-received"), ("http_500", "doctor-webhook-not-asked")]

@@ -1,6 +1,7 @@
 //! `espelho init`: asks six questions, writes the configuration, makes the database and lets `doctor` try everything.
 //!
-//! The login that `doctor` makes registers the webhook: the marketplace does so with each login that names one.
+//! The login that `doctor` makes for it registers the webhook: the marketplace does so with each login that names one (API
+//! document, "Authentication and session" 10). So the person hears at once that it refuses the address.
 
 mod files;
 mod questions;
@@ -12,7 +13,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::{StoreKey, clock::SystemClock, text, text::Text};
+use espelho_model::{
+    StoreKey,
+    clock::SystemClock,
+    text,
+    text::{Locale, Text},
+};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -21,9 +27,12 @@ use self::{
     files::StoreAnswers,
     questions::{Answers, answers},
 };
-use super::{doctor, load, prompt, say};
+use super::{
+    doctor::{self, Refused},
+    load, prompt, say,
+};
 use crate::{
-    cli::{Cli, DoctorArgs, InitArgs},
+    cli::{Cli, InitArgs},
     config, exit,
     place::{self, Place},
     unit,
@@ -33,7 +42,7 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
     let dir = config::directory(cli.config.as_deref());
     let is_installed = dir.join("espelho.toml").exists();
     let is_taken = |key: &StoreKey| {
-        let file = dir.join("stores").join(format!("{key}.toml"));
+        let file = store_file(&dir, key);
         (file.exists() && !arguments.replace).then(|| exists(&file))
     };
     let mut answers = match answers(arguments, is_installed, &is_taken, cli.locale) {
@@ -66,24 +75,47 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         Ok(store) => store.close().await,
         Err(problem) => return say(&problem, cli),
     }
-    let mut looked = doctor::look(cli, &DoctorArgs { login: false }).await;
-    let can_ask = arguments.password_file.is_none() && prompt::is_possible();
-    // Another store's password is not asked for, nor is one because of what a running service was told before.
+    let mut looked = doctor::look(cli, false, Some(&answers.key)).await;
+    // Nothing is asked because of what a running service was told before.
     while !looked.is_running
-        && looked.refused.iter().any(|store| store == answers.key.as_str())
-        && can_ask
-        && let Some(password) = questions::password_again(cli.locale)
+        && prompt::is_possible()
+        && let Some(part) = looked.refused_of(&answers.key)
     {
-        let path = password_file(&dir.join("stores"), &answers.key);
-        if let Err(wrong) = write_password(&path, &password) {
-            return refuse(&wrong, cli);
+        match correct(part, &mut answers, arguments, &dir, cli.locale) {
+            Ok(true) => looked = doctor::look(cli, false, Some(&answers.key)).await,
+            Ok(false) => break,
+            Err(wrong) => return refuse(&wrong, cli),
         }
-        looked = doctor::look(cli, &DoctorArgs { login: false }).await;
     }
     let (code, next) = ended(looked.code, looked.is_running, unit::is_installed());
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code
+}
+
+/// Asks again for what the marketplace refused, and writes the answer; `false` without one. A password that stands in
+/// somebody's file is not asked for.
+fn correct(
+    part: Refused,
+    answers: &mut Answers,
+    arguments: &InitArgs,
+    dir: &Path,
+    locale: Locale,
+) -> Result<bool, Text> {
+    match part {
+        Refused::Credential if arguments.password_file.is_some() => Ok(false),
+        Refused::Credential => {
+            let Some(password) = questions::password_again(locale) else { return Ok(false) };
+            write_password(&password_file(&dir.join("stores"), &answers.key), &password)?;
+            Ok(true)
+        }
+        Refused::Webhook => {
+            let Some(public_url) = questions::webhook_again(answers, locale) else { return Ok(false) };
+            answers.public_url = public_url;
+            write_store(dir, answers)?;
+            Ok(true)
+        }
+    }
 }
 
 /// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether
@@ -117,9 +149,9 @@ fn refuse(wrong: &Text, cli: &Cli) -> u8 {
 /// Writes the files that the answers ask for. A store that has a file already keeps it, unless it is to be replaced.
 fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf>, Text> {
     let stores = dir.join("stores");
-    let store_file = stores.join(format!("{}.toml", answers.key));
-    if store_file.exists() && !is_replaced {
-        return Err(exists(&store_file));
+    let file = store_file(dir, &answers.key);
+    if file.exists() && !is_replaced {
+        return Err(exists(&file));
     }
     DirBuilder::new().recursive(true).mode(0o755).create(&stores).map_err(failed(&stores))?;
     let mut written = Vec::new();
@@ -131,6 +163,13 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
     let path = password_file(&stores, &answers.key);
     write_password(&path, &answers.password)?;
     written.push(path);
+    written.push(write_store(dir, answers)?);
+    Ok(written)
+}
+
+/// Writes the store's file, and returns its path.
+fn write_store(dir: &Path, answers: &Answers) -> Result<PathBuf, Text> {
+    let path = store_file(dir, &answers.key);
     // A further store speaks the language of the installation that is there.
     let language = config::people(dir).0.unwrap_or_default();
     let answers = StoreAnswers {
@@ -142,9 +181,12 @@ fn write(dir: &Path, answers: &Answers, is_replaced: bool) -> Result<Vec<PathBuf
         public_url: answers.public_url.clone(),
     };
     let text = files::store(language, &answers);
-    put(&store_file, &text, 0o644).map_err(failed(&store_file))?;
-    written.push(store_file);
-    Ok(written)
+    put(&path, &text, 0o644).map_err(failed(&path))?;
+    Ok(path)
+}
+
+fn store_file(dir: &Path, key: &StoreKey) -> PathBuf {
+    dir.join("stores").join(format!("{key}.toml"))
 }
 
 fn password_file(stores: &Path, key: &StoreKey) -> PathBuf {
@@ -238,7 +280,7 @@ mod tests {
     #[test]
     fn a_store_that_exists_names_its_password_file() {
         let said = exists(Path::new("/etc/espelho/stores/loja.toml"));
-        let next = said.next(text::Locale::default()).unwrap();
+        let next = said.next(Locale::default()).unwrap();
         assert!(next.ends_with("/etc/espelho/stores/loja.password"), "{next}");
     }
 }

@@ -74,10 +74,8 @@ pub(super) fn answers(
     };
     let public_url = arguments.webhook.as_deref();
     let question = webhook_question(&key);
-    let public_url = ask.until_right(&question, public_url, Some(""), |url| match url {
-        "" => Ok(()),
-        url => check_address("public_url", url, environment),
-    })?;
+    let public_url =
+        ask.until_right(&question, public_url, Some(""), |url| check_webhook(url, environment))?;
     let public_url = Some(public_url).filter(|url| !url.is_empty());
     let installation = match database {
         None => None,
@@ -126,6 +124,21 @@ fn key_of(username: &str) -> String {
         "" => "loja".to_owned(),
         key => key.chars().take(40).collect(),
     }
+}
+
+/// Asks for a public address that replaces one that was refused: an empty answer is none. `None` without an answer, or
+/// where the refused address is the answer.
+pub(super) fn webhook_again(answers: &Answers, locale: Locale) -> Option<Option<String>> {
+    let ask = Asker { can_ask: true, locale };
+    let refused = answers.public_url.clone().unwrap_or_default();
+    let question = text!("init-webhook-again", store = answers.key.as_str(), url = refused.as_str());
+    let answer =
+        ask.until_right(&question, None, Some(""), |url| check_webhook(url, answers.environment)).ok()?;
+    (answer != refused).then(|| Some(answer).filter(|url| !url.is_empty()))
+}
+
+fn check_webhook(url: &str, environment: Environment) -> Result<(), Text> {
+    if url.is_empty() { Ok(()) } else { check_address("public_url", url, environment) }
 }
 
 /// Asks for a password that replaces one that was refused; `None` without an answer.
