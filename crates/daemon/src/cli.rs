@@ -33,7 +33,7 @@ pub use self::{
     pause::{PauseArg, PauseArgs, ResumeArgs},
     prune::PruneArgs,
     token::TokenCommand,
-    webhook::{ReplayArgs, Since, WebhookCommand},
+    webhook::{MoveArgs, ReplayArgs, Since, WebhookCommand},
 };
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.

@@ -14,11 +14,7 @@ use super::WriteArgs;
 pub enum WebhookCommand {
     /// Lets the next login give a store's webhook the address that is configured now. Whoever receives at the address of
     /// before receives nothing any more.
-    Move {
-        /// The store.
-        #[arg(value_name = "KEY")]
-        store: String,
-    },
+    Move(MoveArgs),
     /// Has kept deliveries handled again.
     Replay(ReplayArgs),
     /// Asks the marketplace for a test delivery to a store's webhook.
@@ -27,6 +23,24 @@ pub enum WebhookCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
+}
+
+/// `espelho webhook move`.
+#[derive(Args, Clone, Debug)]
+pub struct MoveArgs {
+    /// The store.
+    #[arg(value_name = "KEY", required_unless_present = "store")]
+    pub key: Option<String>,
+    /// The store, as other commands name it.
+    #[arg(long, value_name = "KEY", conflicts_with = "key")]
+    pub store: Option<String>,
+}
+
+impl MoveArgs {
+    /// Returns the store, which one of the two arguments names.
+    pub fn store(&self) -> &str {
+        self.key.as_deref().or(self.store.as_deref()).unwrap_or_default()
+    }
 }
 
 /// `espelho webhook replay`.

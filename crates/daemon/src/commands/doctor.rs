@@ -33,7 +33,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{StoreKey, text};
+use espelho_model::{StoreKey, text, text::Text};
 
 use self::{
     checks::{INSTALLATION, STORE, applies, limited},
@@ -84,7 +84,7 @@ pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -
     let folder = config::directory(cli.config.as_deref());
     let ((configuration, left_out), mistakes) = match config::load(&folder) {
         Ok(configuration) => ((configuration, Vec::new()), Vec::new()),
-        Err(mistakes) => match sound(&folder, &mistakes) {
+        Err(mistakes) => match without_secrets(&folder, &mistakes).or_else(|| sound(&folder, &mistakes)) {
             Some(sound) => (sound, mistakes),
             None => {
                 let code = match cli.json {
@@ -97,14 +97,15 @@ pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -
         },
     };
     telemetry::start(configuration.installation.log.format, "off");
-    let mistakes = Mistakes { texts: mistakes.iter().map(ConfigError::text).collect(), left_out };
+    let mistakes = Mistakes { found: mistakes, left_out };
     let facts = Facts::new((configuration, mistakes), folder, login, cli.locale.language);
     let facts = facts.registering(registers);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = run_checks(&facts, |finding| printer.show(finding)).await;
-    let code = if facts.mistakes.texts.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
-    printer.end(&findings, &facts.mistakes.texts, code);
+    let mistakes: Vec<Text> = facts.mistakes.own().map(ConfigError::text).collect();
+    let code = if mistakes.is_empty() { exit_code(&findings) } else { exit::CONFIGURATION };
+    printer.end(&findings, &mistakes, code);
     let refused = findings.iter().filter(|finding| finding.is_authentication);
     let refused = refused.filter_map(|finding| {
         let part = if finding.is_for_webhook { Refused::Webhook } else { Refused::Credential };
@@ -112,6 +113,13 @@ pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -
     });
     let refused = refused.collect();
     Looked { code, is_running: facts.status().is_some(), refused }
+}
+
+/// Returns all that the service may have, without secrets, where this user may not read them: the service may.
+fn without_secrets(folder: &Path, mistakes: &[ConfigError]) -> Option<(Configuration, Vec<StoreKey>)> {
+    let are_anothers = mistakes.iter().all(ConfigError::is_of_another_user);
+    let configuration = are_anothers.then(|| config::load_without_secrets(folder).ok()).flatten()?;
+    Some((configuration, Vec::new()))
 }
 
 /// Returns what can be examined beside mistakes: the installation, and the stores whose files have none; and the keys of
@@ -128,12 +136,16 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         said(&finding);
         findings.push(finding);
     };
-    for mistake in &facts.mistakes.texts {
-        note(Finding::red(mistake.clone()).named("configuration", Duration::ZERO));
+    for mistake in &facts.mistakes.found {
+        let finding = match mistake.is_of_another_user() {
+            true => Finding::not_seen(mistake.text()),
+            false => Finding::red(mistake.text()),
+        };
+        note(finding.named("configuration", Duration::ZERO));
     }
     for (name, check) in INSTALLATION {
         // Its mistakes have been said.
-        if name == "configuration" && !facts.mistakes.texts.is_empty() {
+        if name == "configuration" && facts.mistakes.are_any() {
             continue;
         }
         note(limited(&*facts.clock, name, check(facts)).await);

@@ -63,7 +63,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Reload) => reload::run(&cli).await,
         Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&cli, arguments).await,
-        Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
+        Some(Command::Webhook(WebhookCommand::Move(arguments))) => webhook::let_move(&cli, arguments).await,
         Some(Command::Webhook(WebhookCommand::Replay(arguments))) => webhook::replay(&cli, arguments).await,
         Some(Command::Webhook(WebhookCommand::Test { write })) => {
             intents::run(&cli, IntentCommand::WebhookTest(write)).await

@@ -11,11 +11,12 @@ use super::{
     say,
 };
 use crate::{
-    cli::{Cli, ReplayArgs},
+    cli::{Cli, MoveArgs, ReplayArgs},
     exit,
 };
 
-pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
+pub(super) async fn let_move(cli: &Cli, arguments: &MoveArgs) -> u8 {
+    let store = arguments.store();
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,

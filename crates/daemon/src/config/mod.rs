@@ -60,9 +60,19 @@ impl ConfigError {
         NONE_YET.contains(&self.problem.id())
     }
 
+    /// Tells whether it is a secret that another user alone may read: of a command of this user it says nothing about the
+    /// service, if that user is the service's.
+    pub(crate) fn is_of_another_user(&self) -> bool {
+        self.problem.id() == secret::ANOTHERS
+    }
+
     /// Returns the same for people: where, what, and the next step.
     pub(crate) fn text(&self) -> Text {
         let problem = self.problem.clone();
+        // It names its file itself, and nothing in the configuration is to be corrected.
+        if self.is_of_another_user() {
+            return problem;
+        }
         if self.is_none_yet() {
             return text!("config-none-yet", place = &self.place, problem = problem);
         }

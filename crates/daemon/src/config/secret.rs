@@ -40,6 +40,9 @@ impl Serialize for InlineSecret {
 
 /// The message about a file that others may read.
 const EXPOSED: &str = "check-secret-exposed";
+/// The message about a file that only another user may read, who is not root: it is no mistake of the configuration, if
+/// that user is the service's.
+pub(super) const ANOTHERS: &str = "config-file-anothers";
 
 /// Returns the possible paths of a store's password file; none for a password in the store's file.
 pub(super) fn password_files(
@@ -56,10 +59,11 @@ pub(super) fn password_files(
     }
 }
 
-/// Returns the mistake of a file that others may read, else the mistake that no path has the secret.
+/// Returns the mistake of a file that others may read, or that another user alone may read; else the mistake that no path
+/// has the secret.
 pub(crate) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
-    let exposed = tried.iter().find(|text| text.id() == EXPOSED).cloned();
-    exposed.unwrap_or_else(|| nowhere(tried))
+    let known = tried.iter().find(|text| [EXPOSED, ANOTHERS].contains(&text.id())).cloned();
+    known.unwrap_or_else(|| nowhere(tried))
 }
 
 /// Finds a store's password; the error names the paths it tried.
@@ -73,6 +77,7 @@ pub(super) fn password(
     let unreadable = |tried| unreadable(tried, |tried| text!("config-password", tried = tried));
     match (inline, file) {
         (Some(_), Some(_)) => Err(text!("config-password-twice")),
+        (Some(password), None) if password.expose_secret().is_empty() => Err(text!("config-password-empty")),
         (Some(password), None) => {
             conceal(&password);
             Ok(password)
@@ -134,11 +139,21 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
 
 /// Returns the message that a file was not read. Who may not read it is told whom to be.
 fn not_read(path: &Path, error: &io::Error) -> Text {
-    let (path, problem) = (path.display().to_string(), error.to_string());
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => text!("config-file-denied", path = path, problem = problem),
-        _ => text!("config-file-error", path = path, problem = problem),
+    let (file, problem) = (path.display().to_string(), error.to_string());
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return text!("config-file-error", path = file, problem = problem);
     }
+    let is_anothers =
+        |about: &Metadata| belongs_to_another(about.mode(), about.uid(), rustix::process::geteuid().as_raw());
+    match std::fs::metadata(path).ok().filter(is_anothers) {
+        Some(about) => text!("config-file-anothers", path = file, user = about.uid().to_string()),
+        None => text!("config-file-denied", path = file, problem = problem),
+    }
+}
+
+/// Whether only another user may read a file, who is not root.
+fn belongs_to_another(mode: u32, owner: u32, user: u32) -> bool {
+    owner != 0 && owner != user && mode & 0o400 != 0
 }
 
 /// Reads a private file that `espelho.toml` names, and returns where it lies. Others may not read it.
@@ -153,7 +168,7 @@ pub(super) fn private_file(dir: &Path, file: &Path) -> Result<(PathBuf, String),
             Err(error) => tried.push(not_read(&path, &error)),
         }
     }
-    Err(text!("config-tokens-unreadable", tried = tried))
+    Err(unreadable(tried, |tried| text!("config-tokens-unreadable", tried = tried)))
 }
 
 /// Reads a private file: the error says that it cannot be read, or that others may read it.
@@ -201,12 +216,40 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_password_is_refused_wherever_it_stands() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, key) = (dir.path().join("loja.toml"), StoreKey::new("loja").unwrap());
+        let id = |inline: Option<&str>, file: Option<&Path>| {
+            let inline = inline.map(SecretString::from);
+            password(dir.path(), &store, &key, inline, file).map_err(|text| text.id().to_owned()).err()
+        };
+        let empty = dir.path().join("empty.password");
+        std::fs::write(&empty, "\n").unwrap();
+        std::fs::set_permissions(&empty, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(id(Some("x"), None), None);
+        assert_eq!(id(Some(""), None).as_deref(), Some("config-password-empty"));
+        assert_eq!(id(None, Some(&empty)).as_deref(), Some("config-password"));
+    }
+
+    #[test]
     fn who_may_not_read_a_secret_is_told_whom_to_be() {
         for (kind, id) in [
             (io::ErrorKind::PermissionDenied, "config-file-denied"),
             (io::ErrorKind::NotFound, "config-file-error"),
         ] {
             assert_eq!(not_read(Path::new("/x"), &kind.into()).id(), id);
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_services_user_is_no_mistake_for_another_user() {
+        for (mode, owner, user, expected) in [
+            (0o100_600, 991, 1_000, true),
+            (0o100_600, 0, 1_000, false),
+            (0o100_000, 991, 1_000, false),
+            (0o100_600, 1_000, 1_000, false),
+        ] {
+            assert_eq!(belongs_to_another(mode, owner, user), expected, "{mode:o} {owner} {user}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! Checks the configuration, the database, whether it accepts writes, and its disk.
 
-use std::{io::ErrorKind, path::Path, time::Duration};
+use std::{io::ErrorKind, os::unix::fs::MetadataExt as _, path::Path, time::Duration};
 
 use espelho_model::{text, text::Text};
 use espelho_store::{Error, Process, Store};
 use espelho_sync_engine::Problem;
+use rustix::fs::Access;
 
 use super::{
     facts::{Database, Facts},
@@ -26,7 +27,7 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let place = Place::meant(&facts.configuration);
-    if let Some(file) = place.file().filter(|file| is_hidden(file)) {
+    if let Some(file) = place.file().filter(|file| is_anothers(file)) {
         return Finding::absent(text!("place-denied", path = file.display().to_string()));
     }
     let url = place.url;
@@ -46,9 +47,17 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
-/// Tells whether this user may not even see whether a file exists.
-fn is_hidden(file: &Path) -> bool {
-    file.metadata().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+/// Tells whether this user may not even see whether a file exists, or may not use a file of another user: whether the
+/// service's user may is not known then.
+fn is_anothers(file: &Path) -> bool {
+    match file.metadata() {
+        Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        Ok(about) => {
+            let wanted = Access::READ_OK | Access::WRITE_OK;
+            let is_own = about.uid() == rustix::process::geteuid().as_raw();
+            !is_own && rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS)
+        }
+    }
 }
 
 /// Returns RED where the service would refuse to start.

@@ -7,11 +7,7 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{
-    Clock, StoreKey,
-    clock::SystemClock,
-    text::{Language, Text},
-};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Language};
 use espelho_store::Store;
 use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
@@ -23,7 +19,7 @@ use super::{
     finding::SkipReason,
 };
 use crate::{
-    config::{Configuration, Environment, StoreConfig},
+    config::{ConfigError, Configuration, Environment, StoreConfig},
     context::Shared,
 };
 
@@ -53,9 +49,20 @@ pub(super) struct Facts {
 /// The mistakes of the configuration.
 #[derive(Default)]
 pub(super) struct Mistakes {
-    pub texts: Vec<Text>,
+    pub found: Vec<ConfigError>,
     /// The stores that are not examined for them.
     pub left_out: Vec<StoreKey>,
+}
+
+impl Mistakes {
+    pub(super) fn are_any(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Returns those that the service has too. What only another user may read is none, if that user is the service's.
+    pub(super) fn own(&self) -> impl Iterator<Item = &ConfigError> {
+        self.found.iter().filter(|mistake| !mistake.is_of_another_user())
+    }
 }
 
 /// The database.

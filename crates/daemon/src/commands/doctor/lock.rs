@@ -55,7 +55,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 /// Beside mistakes only the service calls the marketplace: two stores may have one credential, in files of which one
 /// cannot be read, and a login for either ends the other's token.
 fn has_mistakes(store: &StoreFacts<'_>) -> bool {
-    !store.all.mistakes.texts.is_empty()
+    store.all.mistakes.are_any()
 }
 
 fn withheld(store: &StoreFacts<'_>) -> Finding {

@@ -15,7 +15,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         Some(store) if !names.is_empty() => store.notices().channels().await.ok(),
         _ => Some(Vec::new()),
     };
-    match names.is_empty() && config.ping.is_none() && is_written && !facts.mistakes.texts.is_empty() {
+    match names.is_empty() && config.ping.is_none() && is_written && facts.mistakes.are_any() {
         true => Finding::absent(text!("doctor-notices-mistake")),
         false => judge(&names, config.ping.is_some(), known.as_deref()),
     }

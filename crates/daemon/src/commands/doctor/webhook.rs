@@ -2,12 +2,13 @@
 
 use espelho_model::{text, text::Text};
 use espelho_store::WebhookOwner;
-use espelho_sync_engine::{Examination, NOT_RECEIVED, Problem, Question, RoundTrip};
+use espelho_sync_engine::{Examination, NOT_RECEIVED, Problem, Question, RoundTrip, plan::alarms::Code};
 
 use super::{
     access::{Access, Silence},
     facts::StoreFacts,
     finding::{Finding, State},
+    marketplace::is_alarmed,
     receiver,
 };
 use crate::{
@@ -91,6 +92,9 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
             Finding::red(text!("doctor-webhook-signature", file = store.file()))
         }
+        Ok(Examination::Webhook(RoundTrip::Unanswered)) if is_paused(store) => {
+            Finding::not_seen(text!("doctor-webhook-paused", store = store.config.key.as_str()))
+        }
         Ok(Examination::Webhook(round_trip)) => {
             let listen = receiver::listens_on(store).to_string();
             // Where the webhook was made in the portal, only the configuration says where it points.
@@ -109,6 +113,13 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-no-answer")),
         Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
     }
+}
+
+/// Whether the service says that work on the store is paused.
+fn is_paused(store: &StoreFacts<'_>) -> bool {
+    let key = store.config.key.as_str();
+    // The alarm of several stores names none.
+    is_alarmed(store.all.status(), Code::Paused, |alarm| alarm["store"] == key || alarm["store"].is_null())
 }
 
 /// Whether deliveries without a signature by a known secret have arrived since the service was first asked.
