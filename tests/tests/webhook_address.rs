@@ -3,12 +3,14 @@
 use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
 
 use espelho_sandbox::{Options, Sandbox};
-use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of};
+use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of, until};
+use serde_json::Value;
 
 on_both_databases![
     a_webhook_is_moved_only_where_the_operator_says_so,
     another_credential_has_a_webhook_of_its_own,
     init_registers_the_webhook_in_its_only_login,
+    a_reload_tells_of_an_address_that_it_does_not_move,
 ];
 
 const OURS: &str = "http://127.0.0.1:9/webhooks/production";
@@ -101,4 +103,29 @@ async fn init_registers_the_webhook_in_its_only_login(kind: Kind) {
     assert_eq!(addresses(&sandbox), [public]);
     assert_eq!(sandbox.stats().logins, 1);
     assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0, "the service needs none");
+}
+
+async fn a_reload_tells_of_an_address_that_it_does_not_move(kind: Kind) {
+    let sandbox = marketplace().await;
+    let installation = Installation::on(kind).await;
+    installation.write_main_with_known_port_and("[webhooks]\nlisten = \"127.0.0.1:0\"\n");
+    configure(&installation, &sandbox, OURS);
+    let service = installation.start(&["run"]);
+    until("the webhook is registered", async || addresses(&sandbox) == [OURS]).await;
+    let to_decide = async || {
+        let told = installation.run(&["reload", "--json"]).await.expect(0).json();
+        told["to_decide"].as_array().expect("a list").clone()
+    };
+    assert_eq!(to_decide().await, [] as [Value; 0]);
+    configure(&installation, &sandbox, OTHER);
+    let told = to_decide().await;
+    let [one] = &told[..] else { panic!("{told:?}") };
+    let message = one["message"].as_str().unwrap_or_default();
+    assert!(message.contains(OURS) && message.contains(OTHER), "{message}");
+    assert!(one["next"].as_str().is_some_and(|next| next.contains("webhook move")), "{one}");
+    installation.run(&["webhook", "move", "--store", STORE]).await.expect(0);
+    assert_eq!(to_decide().await, [] as [Value; 0]);
+    until("the webhook is moved", async || addresses(&sandbox) == [OTHER]).await;
+    service.terminate().await;
+    service.end().await.expect(0);
 }

@@ -136,7 +136,7 @@ async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) 
     let service = installation.start(&["run"]);
     until("it is named", async || {
         let told = installation.run_in_portuguese(&["status", "--json"]).await;
-        told.stdout.contains("\"foreign_login\"") && told.stdout.contains("uma credencial para cada programa")
+        told.stdout.contains("\"foreign_login\"") && told.stdout.contains("uma credencial própria")
     })
     .await;
     assert!(!base.is_empty());

@@ -16,7 +16,7 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     load_to_read,
@@ -64,11 +64,11 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     let clock = SystemClock::shared();
     match reload(&configuration, &clock).await {
         Ok(ended) => {
-            let code = tell(&ended, cli);
-            if !cli.json && !matches!(ended, Ended::Refused(_)) {
-                elsewhere(&configuration, &clock).await.iter().for_each(|text| show(text, cli.locale));
-            }
-            code
+            let left = match ended {
+                Ended::Refused(_) => Vec::new(),
+                _ => elsewhere(&configuration, &clock).await,
+            };
+            tell(&ended, &left, cli)
         }
         Err(problem) => say(&problem, cli),
     }
@@ -173,7 +173,8 @@ fn ended(before: u64, now: Option<ReloadState>) -> Option<Ended> {
     })
 }
 
-fn tell(ended: &Ended, cli: &Cli) -> u8 {
+/// Says how the reload ended, and what is left to decide; returns the exit code.
+fn tell(ended: &Ended, left: &[Text], cli: &Cli) -> u8 {
     let (code, state, parts, text) = match ended {
         Ended::Whole => (exit::COMPLETE, "complete", &[][..], text!("run-reloaded")),
         Ended::Partly(parts) => {
@@ -186,10 +187,14 @@ fn tell(ended: &Ended, cli: &Cli) -> u8 {
         }
     };
     if cli.json {
-        println!("{}", json!({ "state": state, "needs_restart": parts }));
+        let as_json =
+            |text: &Text| json!({ "message": text.message(cli.locale), "next": text.next(cli.locale) });
+        let left: Vec<Value> = left.iter().map(as_json).collect();
+        println!("{}", json!({ "state": state, "needs_restart": parts, "to_decide": left }));
         return code;
     }
     show(&text, cli.locale);
+    left.iter().for_each(|text| show(text, cli.locale));
     code
 }
 
