@@ -9,6 +9,7 @@ mod acting;
 mod assets;
 mod chart;
 mod command;
+mod command_lines;
 mod details;
 mod frame;
 mod listing;

@@ -2,11 +2,18 @@
 
 use std::cmp::Reverse;
 
+use super::command_lines::command_lines;
+
 /// A part of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) is_command: bool,
+}
+
+/// Returns a sentence with its command lines apart.
+pub(super) fn marked(sentence: &str) -> Vec<Piece> {
+    pieces(sentence, &command_lines(sentence))
 }
 
 /// Returns a sentence with these command lines apart.

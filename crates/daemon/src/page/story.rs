@@ -14,6 +14,7 @@ use super::{
     frame::{Fragment, Page, Reader, framed},
     listing::intents,
     overview::NotFound,
+    sentence::{Piece, marked},
     sheet::Sheet,
     words::{Words, encoded, store_address},
 };
@@ -43,13 +44,13 @@ struct Moment {
     kind: &'static str,
     sign: &'static str,
     said: String,
-    next: Option<String>,
+    next: Vec<Piece>,
 }
 
 /// A sentence on trouble, or on a wait that ends by itself.
 struct Concern {
     said: String,
-    next: Option<String>,
+    next: Vec<Piece>,
     is_bad: bool,
 }
 
@@ -128,7 +129,7 @@ pub(crate) fn story(seen: &Story<'_>, reader: &Reader) -> Page {
 
 /// Returns what waits, what is missing and what failed.
 fn troubles(seen: &Story<'_>, words: Words) -> Vec<Concern> {
-    let waits = |said: &Text| Concern { said: words.say(said), next: None, is_bad: false };
+    let waits = |said: &Text| Concern { said: words.say(said), next: Vec::new(), is_bad: false };
     let knowledge = seen.knowledge;
     let missing = knowledge.missing.iter().map(|missing| {
         let said = text!("page-missing", since = missing.since, count = missing.confirmations);
@@ -141,7 +142,10 @@ fn troubles(seen: &Story<'_>, words: Words) -> Vec<Concern> {
     });
     let errors = knowledge.errors.iter().map(|row| {
         let said = text!("explain-failed", error = shown(&row.error), code = row.code.as_str());
-        let next = Some(shown(&row.hint)).filter(|hint| !hint.is_empty());
+        let next = match row.hint.is_empty() {
+            true => Vec::new(),
+            false => marked(&words.say(&text!("status-next", step = shown(&row.hint)))),
+        };
         Concern { said: words.say(&said), next, is_bad: true }
     });
     missing.chain(waiting).chain(errors).collect()
@@ -219,7 +223,9 @@ fn moment(told: &knowledge::Told, words: Words) -> Moment {
         kind: told.kind,
         sign,
         said: shown(&words.say(&told.text)),
-        next: told.hint.as_ref().map(|hint| words.say(&text!("intents-next-step", step = shown(hint)))),
+        next: told.hint.as_ref().map_or_else(Vec::new, |hint| {
+            marked(&words.say(&text!("intents-next-step", step = shown(hint))))
+        }),
     }
 }
 

@@ -12,6 +12,7 @@ use espelho_store::TroubledRow;
 
 use super::{
     command::command_words,
+    command_lines::command_lines,
     listing::thing_address,
     mending::{Line, Trouble, can_retry, cause_address, mends, query_of},
     sentence::{Piece, pieces},
@@ -163,6 +164,7 @@ fn next_step(group: &[&ShownAlarm], mends: &mut Vec<Line>, words: Words) -> Vec<
             next = next.replace(&format!("{command}{of_first}"), command);
         }
     }
+    let commands: Vec<String> = commands.into_iter().chain(command_lines(&next)).collect();
     let pieces = pieces(&words.say(&text!("status-next", step = next)), &commands);
     let is_said = |command: &String| pieces.iter().any(|piece| piece.is_command && piece.text == *command);
     for mend in &mut *mends {
