@@ -93,7 +93,7 @@ impl WatchedFiles {
     }
 
     /// Looks at the files once, and returns their mistakes where these are others than before; none where there were some.
-    /// Files with mistakes are read at each look: what they name, as a password's file, may be what was missing.
+    /// Files with mistakes are read at each look: what they name, as the file of the tokens, may be what was missing.
     fn look(&mut self) -> Option<Vec<Text>> {
         let shape = shape_of(&self.directory);
         let is_settled = shape == self.seen;
@@ -104,7 +104,11 @@ impl WatchedFiles {
         self.read = shape;
         let mistakes: Vec<Text> = match config::load(&self.directory) {
             Ok(_) => Vec::new(),
-            Err(mistakes) => mistakes.iter().map(ConfigError::text).collect(),
+            // Password files are watched by themselves, and have an alarm of their own.
+            Err(mistakes) => {
+                let own = mistakes.iter().filter(|mistake| !mistake.is_of_stores_secret());
+                own.map(ConfigError::text).collect()
+            }
         };
         if mistakes == self.mistakes {
             return None;
@@ -161,5 +165,9 @@ mod tests {
         fs::remove_file(&store).unwrap();
         assert_eq!(files.look(), None);
         assert!(files.look().is_some_and(|mistakes| !mistakes.is_empty()), "no store is left");
+        fs::write(&store, good.replace("password = 'p'", "password_file = 'none'")).unwrap();
+        assert!(config::load(folder.path()).is_err());
+        let told = (files.look(), files.look());
+        assert_eq!(told, (None, Some(Vec::new())), "the alarm of the password's file says it");
     }
 }

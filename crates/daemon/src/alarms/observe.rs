@@ -20,8 +20,8 @@ use espelho_sync_engine::plan::{
     alarms::{
         ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines,
         Observations, OpenDifferences, OtherAddress, Owner, RefusedWrites, Rows, ServiceObservation,
-        StoreObservation, SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation,
-        WebhookSilence,
+        StoreObservation, SweepObservation, UnreachedCount, UnreadablePassword, UnreadableValues,
+        WebhookObservation, WebhookSilence,
     },
     silence::was_proved,
     webhook_news::as_known,
@@ -456,7 +456,10 @@ fn add_health(
 ) {
     seen.owner = health.owner(matches!(seen.owner, Owner::Elsewhere));
     seen.is_password_unproved = health.is_password_unproved;
-    seen.unreadable_password.clone_from(&health.unreadable_password);
+    seen.unreadable_password = health.unreadable_password.clone().map(|(since, why)| {
+        let place = shown.password_place.clone();
+        UnreadablePassword { since, why, place }
+    });
     if health.is_held() {
         seen.run_problem.clone_from(&health.problem);
     }

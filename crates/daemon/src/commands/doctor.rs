@@ -59,14 +59,21 @@ pub(super) struct Looked {
     pub(super) code: u8,
     /// True if the service of this installation runs here.
     pub(super) is_running: bool,
+    /// The stores whose credential the marketplace accepts.
+    accepted: Vec<String>,
     /// What the marketplace refused of a store's login.
-    pub(super) refused: Vec<(String, Refused)>,
+    refused: Vec<(String, Refused)>,
 }
 
 impl Looked {
     /// Returns what the marketplace refused of the login of one store.
     pub(super) fn refused_of(&self, key: &StoreKey) -> Option<Refused> {
         self.refused.iter().find(|(store, _)| store == key.as_str()).map(|(_, part)| *part)
+    }
+
+    /// Tells whether the marketplace accepts the credential of one store.
+    pub(super) fn has_accepted(&self, key: &StoreKey) -> bool {
+        self.accepted.iter().any(|store| store == key.as_str())
     }
 }
 
@@ -84,7 +91,7 @@ pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -
     let folder = config::directory(cli.config.as_deref());
     let ((configuration, left_out), mistakes) = match config::load(&folder) {
         Ok(configuration) => ((configuration, Vec::new()), Vec::new()),
-        Err(mistakes) => match without_secrets(&folder, &mistakes).or_else(|| sound(&folder, &mistakes)) {
+        Err(mut mistakes) => match beside(&folder, &mut mistakes) {
             Some(sound) => (sound, mistakes),
             None => {
                 let code = match cli.json {
@@ -112,19 +119,21 @@ pub(super) async fn look(cli: &Cli, login: bool, registers: Option<&StoreKey>) -
         Some((finding.store.clone()?, part))
     });
     let refused = refused.collect();
-    Looked { code, is_running: facts.status().is_some(), refused }
+    let is_accepted = |finding: &&Finding| finding.check == "credential" && finding.state == State::Green;
+    let accepted = findings.iter().filter(is_accepted).filter_map(|finding| finding.store.clone()).collect();
+    Looked { code, is_running: facts.status().is_some(), accepted, refused }
 }
 
-/// Returns all that the service may have, without secrets, where this user may not read them: the service may.
-fn without_secrets(folder: &Path, mistakes: &[ConfigError]) -> Option<(Configuration, Vec<StoreKey>)> {
-    let are_anothers = mistakes.iter().all(ConfigError::is_of_another_user);
-    let configuration = are_anothers.then(|| config::load_without_secrets(folder).ok()).flatten()?;
-    Some((configuration, Vec::new()))
-}
-
-/// Returns what can be examined beside mistakes: the installation, and the stores whose files have none; and the keys of
-/// the others.
-fn sound(folder: &Path, mistakes: &[ConfigError]) -> Option<(Configuration, Vec<StoreKey>)> {
+/// Returns what can be examined beside mistakes, and the keys of the stores that cannot: without secrets all that the
+/// service may have, where this user may not read them; else the installation, and the stores whose files have no mistake.
+/// It adds the mistakes that only a reading without secrets shows.
+fn beside(folder: &Path, mistakes: &mut Vec<ConfigError>) -> Option<(Configuration, Vec<StoreKey>)> {
+    if mistakes.iter().all(ConfigError::is_of_another_user) {
+        match config::load_without_secrets(folder) {
+            Ok(configuration) => return Some((configuration, Vec::new())),
+            Err(further) => mistakes.extend(further),
+        }
+    }
     let is_begun = !mistakes.iter().any(ConfigError::is_none_yet);
     is_begun.then(|| config::load_sound(folder)).flatten()
 }

@@ -109,10 +109,16 @@ pub(super) fn in_words(message: &str) -> Text {
     match nearest(unknown, expected.iter().copied()) {
         Some(nearest) => {
             let known = expected.join(", ");
+            let nearest = if is_like(nearest, unknown) { nearest } else { "none" };
             text!("config-unknown-key", key = unknown, nearest = nearest, known = known)
         }
         None => text!("config-unknown-key-nowhere", key = unknown),
     }
+}
+
+/// Whether a name may be what was meant.
+fn is_like(name: &str, unknown: &str) -> bool {
+    strsim::jaro_winkler(name, unknown) > 0.8
 }
 
 /// Returns the name that is the most like an unknown one.
@@ -206,6 +212,10 @@ mod tests {
         let error =
             parse::<Credentials>(Path::new("loja.toml"), "\npassword = 98765432109876\n").unwrap_err();
         assert_eq!(error.to_string(), "loja.toml:2: a password or token must be text in quotes");
+        assert_eq!(
+            mistake("colour = 1\n"),
+            "espelho.toml:1: unknown key \"colour\" (valid here: listen, format)"
+        );
         let misplaced = mistake("password = \"segredo\"\n");
         assert!(misplaced.starts_with("espelho.toml:1: unknown key \"password\""), "{misplaced}");
         assert!(!misplaced.contains("segredo"), "{misplaced}");

@@ -37,7 +37,9 @@ pub(crate) use notices::{
     ExecConfig, NoticeWebhook, NoticesConfig, NoticesSection, PingConfig, SmtpConfig, SmtpTls,
 };
 pub(crate) use people::of_installation as people;
-pub(crate) use secret::{from_first as first_readable, secret_file, unreadable};
+pub(crate) use secret::{
+    Use, belongs_to_another, from_first as first_readable, is_denied_to_service, secret_file, unreadable,
+};
 pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;
 
@@ -54,6 +56,17 @@ pub(crate) struct ConfigError {
 /// The problems of a folder that nobody has written a configuration into.
 const NONE_YET: [&str; 2] = ["config-no-folder", "config-no-stores"];
 
+impl Configuration {
+    /// Returns the first password file of the installation in `dir` that the package's service may not read.
+    pub(crate) fn not_the_services(&self, dir: &Path) -> Option<&Path> {
+        let is_installed = dir == Path::new(SYSTEM);
+        let existing = |store: &'_ StoreConfig| store.password_files.iter().position(|file| file.exists());
+        let mut files =
+            self.stores.iter().filter_map(|store| Some(store.password_files[existing(store)?].as_path()));
+        files.find(|file| is_installed && is_denied_to_service(file, Use::Read))
+    }
+}
+
 impl ConfigError {
     /// Tells whether nobody has written a configuration yet.
     pub(crate) fn is_none_yet(&self) -> bool {
@@ -64,6 +77,12 @@ impl ConfigError {
     /// service, if that user is the service's.
     pub(crate) fn is_of_another_user(&self) -> bool {
         self.problem.id() == secret::ANOTHERS
+    }
+
+    /// Tells whether a store's secret cannot be read from its file.
+    pub(crate) fn is_of_stores_secret(&self) -> bool {
+        let is_stores = Path::new(&self.place).parent().is_some_and(|folder| folder.ends_with("stores"));
+        is_stores && secret::is_unread(&self.problem)
     }
 
     /// Returns the same for people: where, what, and the next step.
@@ -130,6 +149,8 @@ impl Configuration {
 
 /// The folder of an installed service.
 pub(crate) const SYSTEM: &str = "/etc/espelho";
+/// The state directory of the package's service, which belongs to the service's user.
+pub(crate) const INSTALLED: &str = "/var/lib/espelho";
 
 /// Returns the folder to read: the requested one, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
 pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
@@ -342,6 +363,24 @@ mod tests {
         let asked = folder_to_name(Some(Path::new("./config")));
         assert!(asked.is_some_and(|folder| folder.is_absolute()), "another shell has another working folder");
         assert_eq!(folder_to_name(Some(Path::new(SYSTEM))), None);
+    }
+
+    #[test]
+    fn one_badly_named_file_hides_no_store() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("stores")).unwrap();
+        let text = "environment = \"sandbox\"\nbase_url = \"http://127.0.0.1:1\"\n\
+                    [credentials]\nusername = \"a\"\npassword = \"segredo\"\n";
+        for name in ["loja.toml", "Loja Um.toml"] {
+            std::fs::write(dir.path().join("stores").join(name), text).unwrap();
+        }
+        let mistakes = load(dir.path()).err().unwrap();
+        assert_eq!(
+            mistakes.iter().map(|mistake| mistake.problem.id()).collect::<Vec<_>>(),
+            ["config-bad-key"]
+        );
+        let (sound, left_out) = load_sound(dir.path()).unwrap();
+        assert_eq!((sound.stores.len(), left_out.len()), (1, 0));
     }
 
     #[test]

@@ -43,6 +43,8 @@ const EXPOSED: &str = "check-secret-exposed";
 /// The message about a file that only another user may read, who is not root: it is no mistake of the configuration, if
 /// that user is the service's.
 pub(super) const ANOTHERS: &str = "config-file-anothers";
+/// The message about a file that this user may not read.
+const DENIED: &str = "config-file-denied";
 
 /// Returns the possible paths of a store's password file; none for a password in the store's file.
 pub(super) fn password_files(
@@ -59,10 +61,14 @@ pub(super) fn password_files(
     }
 }
 
-/// Returns the mistake of a file that others may read, or that another user alone may read; else the mistake that no path
-/// has the secret.
+/// Whether a mistake is that a password's file cannot be read, or nobody but its owner may.
+pub(super) fn is_unread(problem: &Text) -> bool {
+    ["config-password", EXPOSED, ANOTHERS, DENIED].contains(&problem.id())
+}
+
+/// Returns the mistake of a file that is there, with its next step; else the mistake that no path has the secret.
 pub(crate) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
-    let known = tried.iter().find(|text| [EXPOSED, ANOTHERS].contains(&text.id())).cloned();
+    let known = tried.iter().find(|text| [EXPOSED, ANOTHERS, DENIED].contains(&text.id())).cloned();
     known.unwrap_or_else(|| nowhere(tried))
 }
 
@@ -143,17 +149,53 @@ fn not_read(path: &Path, error: &io::Error) -> Text {
     if error.kind() != io::ErrorKind::PermissionDenied {
         return text!("config-file-error", path = file, problem = problem);
     }
-    let is_anothers =
-        |about: &Metadata| belongs_to_another(about.mode(), about.uid(), rustix::process::geteuid().as_raw());
-    match std::fs::metadata(path).ok().filter(is_anothers) {
+    match std::fs::metadata(path).ok().filter(belongs_to_another) {
         Some(about) => text!("config-file-anothers", path = file, user = about.uid().to_string()),
         None => text!("config-file-denied", path = file, problem = problem),
     }
 }
 
-/// Whether only another user may read a file, who is not root.
-fn belongs_to_another(mode: u32, owner: u32, user: u32) -> bool {
-    owner != 0 && owner != user && mode & 0o400 != 0
+/// Whether a file that this user may not use belongs to another user, who may be the service's.
+pub(crate) fn belongs_to_another(about: &Metadata) -> bool {
+    let (user, service) = (rustix::process::geteuid().as_raw(), service().map(|(user, _)| user));
+    is_anothers(about.mode(), about.uid(), user, service)
+}
+
+/// Root's file is nobody's: the service does not run as root. For the service's own user no other user's file is right.
+fn is_anothers(mode: u32, owner: u32, user: u32, service: Option<u32>) -> bool {
+    owner != 0 && owner != user && mode & 0o400 != 0 && service != Some(user)
+}
+
+/// Returns the user and the group of the package's service, if it is installed.
+fn service() -> Option<(u32, u32)> {
+    let state = std::fs::metadata(super::INSTALLED).ok().filter(|state| state.uid() != 0)?;
+    Some((state.uid(), state.gid()))
+}
+
+/// How the service must be able to use a file, as the bits of a mode for everybody.
+#[derive(Clone, Copy)]
+pub(crate) enum Use {
+    Read = 0o4,
+    ReadAndWrite = 0o6,
+}
+
+/// Whether the package's service may not use a file, where root asks: root itself may use every file.
+pub(crate) fn is_denied_to_service(file: &Path, wanted: Use) -> bool {
+    let service = service().filter(|_| rustix::process::geteuid().is_root());
+    service
+        .zip(std::fs::metadata(file).ok())
+        .is_some_and(|(service, about)| !may_use(about.mode(), (about.uid(), about.gid()), service, wanted))
+}
+
+/// Whether a user with this group may use a file.
+fn may_use(mode: u32, (owner, group): (u32, u32), (user, of_group): (u32, u32), wanted: Use) -> bool {
+    let shift = match (owner == user, group == of_group) {
+        (true, _) => 6,
+        (false, true) => 3,
+        (false, false) => 0,
+    };
+    let wanted = wanted as u32;
+    (mode >> shift) & wanted == wanted
 }
 
 /// Reads a private file that `espelho.toml` names, and returns where it lies. Others may not read it.
@@ -216,6 +258,23 @@ mod tests {
     }
 
     #[test]
+    fn the_service_may_use_what_its_user_or_its_group_may() {
+        for (mode, owner, wanted, expected) in [
+            (0o600, (991, 991), Use::Read, true),
+            (0o600, (0, 991), Use::Read, false),
+            (0o640, (0, 991), Use::Read, true),
+            (0o640, (0, 0), Use::Read, false),
+            (0o040, (991, 991), Use::Read, false),
+            (0o604, (0, 0), Use::Read, true),
+            (0o604, (0, 0), Use::ReadAndWrite, false),
+            (0o640, (0, 991), Use::ReadAndWrite, false),
+            (0o660, (0, 991), Use::ReadAndWrite, true),
+        ] {
+            assert_eq!(may_use(mode, owner, (991, 991), wanted), expected, "{mode:o} {owner:?}");
+        }
+    }
+
+    #[test]
     fn an_empty_password_is_refused_wherever_it_stands() {
         let dir = tempfile::tempdir().unwrap();
         let (store, key) = (dir.path().join("loja.toml"), StoreKey::new("loja").unwrap());
@@ -243,13 +302,20 @@ mod tests {
 
     #[test]
     fn a_file_of_the_services_user_is_no_mistake_for_another_user() {
-        for (mode, owner, user, expected) in [
-            (0o100_600, 991, 1_000, true),
-            (0o100_600, 0, 1_000, false),
-            (0o100_000, 991, 1_000, false),
-            (0o100_600, 1_000, 1_000, false),
+        for (mode, owner, user, service, expected) in [
+            (0o100_600, 991, 1_000, Some(991), true),
+            (0o100_600, 991, 1_000, None, true),
+            (0o100_600, 0, 1_000, Some(991), false),
+            (0o100_000, 991, 1_000, Some(991), false),
+            (0o100_600, 1_000, 1_000, Some(991), false),
+            // The integrator's own file: the service's user may not read it.
+            (0o100_600, 1_000, 991, Some(991), false),
         ] {
-            assert_eq!(belongs_to_another(mode, owner, user), expected, "{mode:o} {owner} {user}");
+            assert_eq!(
+                is_anothers(mode, owner, user, service),
+                expected,
+                "{mode:o} {owner} {user} {service:?}"
+            );
         }
     }
 

@@ -15,10 +15,7 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
 pub(crate) use self::look::address_in;
-use crate::config;
-
-/// The state directory of an installed service.
-pub(crate) const INSTALLED: &str = "/var/lib/espelho";
+use crate::config::{self, INSTALLED};
 
 /// The rule that chose the state directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

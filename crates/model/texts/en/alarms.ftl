@@ -85,10 +85,9 @@ alarm-login-refused = The marketplace refuses the login of store { $store } (422
     }
     .next = correct the field that it refuses in stores/{ $store }.toml: username or password where they are missing; webhook.url is webhook.public_url, an https address that the internet reaches; then: sudo espelho reload
 alarm-password-unreadable = Store { $store }: { $why }. The service works on with the password that it read before, and could not be started again.
-    .next = { $step }
-alarm-password-place = write the password into the file (one line), then: sudo chown espelho FILE; sudo chmod 600 FILE. espelho notices by itself
+    .next = write the password into { $file } (one line), then: sudo chown espelho { $file } && sudo chmod 600 { $file }. espelho notices by itself
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
-    .next = find the program that logs in with this username: another ERP, a hub, an old installation. End it, or make a credential of its own in the seller portal, for it or for this store; then: espelho doctor --login. If you do not find it, change the password in the portal and in the store's file
+    .next = find the program that logs in with this username: another ERP, a hub, an old installation. End it, or give it a credential of its own (seller portal); then: espelho doctor --login. A new credential for this store goes into stores/{ $store }.toml, then: sudo espelho reload. If you do not find the program, change the password in the portal and in the store's file
 alarm-scope-missing = The marketplace refuses requests of store { $store } for lack of permissions (403): { $scopes }.
     .next = add them to the credential in the seller portal; espelho notices by itself{ $rows ->
         [yes] , and sends the refused rows again after: { $retry }

@@ -15,7 +15,10 @@ config-bad-key = “{ $key }” is no name of a store (lower-case letters, digit
 config-no-stores = has no KEY.toml, so no store is configured yet; there is one for each store
 config-unreadable = cannot be read: “{ $problem }”
 config-password-quotes = a password or token must be text in quotes
-config-unknown-key = unknown key "{ $key }"; did you mean "{ $nearest }"? (valid here: { $known })
+config-unknown-key = unknown key "{ $key }"{ $nearest ->
+        [none] {""}
+       *[other] ; did you mean "{ $nearest }"?
+    } (valid here: { $known })
 config-unknown-key-nowhere = unknown key "{ $key }"; no key is valid here
 config-missing-key = missing key { $key }
 config-wrong-type = { $expected } is expected here, and { $found } is written
@@ -55,9 +58,12 @@ config-password-empty = credentials.password is empty; see the seller portal
 config-no-password = credentials has neither password nor password_file, and systemd passed no credential
 config-password = the password cannot be read ({ $tried })
 config-file-empty = { $path } is empty
-config-file-denied = { $path }: “{ $problem }”; it must belong to the service's user: sudo chown espelho { $path }; sudo chmod 600 { $path }. If it does, run this command as that user: sudo -u espelho espelho doctor
+config-file-denied = { $path }: “{ $problem }”
+    .next = it must belong to the service's user: sudo chown espelho { $path } && sudo chmod 600 { $path }. If it does, run this command as that user: sudo -u espelho espelho doctor
 config-file-anothers = { $path } belongs to user { $user }, who alone may read it
     .next = run this command as that user: sudo -u '#{ $user }' espelho doctor. If the service runs as another: sudo chown espelho { $path }
+config-file-not-services = the configuration is valid, but the service's user may not read { $path }
+    .next = sudo chown espelho { $path } && sudo chmod 600 { $path }. A password that systemd passes (LoadCredential) needs no file that the service may read
 config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username is empty; see the seller portal
 config-naive-offset = assumptions.naive_offset "{ $value }" is not like "-03:00"

@@ -85,10 +85,9 @@ alarm-login-refused = O marketplace recusa o login da loja { $store } (422){ $fi
     }
     .next = corrija em stores/{ $store }.toml o campo que ele recusa: username ou senha, se faltam; webhook.url é webhook.public_url, um endereço https que a internet alcança; depois: sudo espelho reload
 alarm-password-unreadable = Loja { $store }: { $why }. O serviço trabalha com a senha que leu antes e não poderia ser iniciado de novo.
-    .next = { $step }
-alarm-password-place = grave a senha no arquivo (uma linha) e depois: sudo chown espelho ARQUIVO; sudo chmod 600 ARQUIVO. O espelho percebe sozinho
+    .next = escreva a senha em { $file } (uma linha); depois: sudo chown espelho { $file } && sudo chmod 600 { $file }. O espelho nota sozinho
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
-    .next = ache o programa que entra com este username: outro ERP, um hub, uma instalação antiga. Encerre-o, ou faça no portal do vendedor uma credencial própria, para ele ou para esta loja; depois: espelho doctor --login. Se não o achar, troque a senha no portal e no arquivo da loja
+    .next = ache o programa que entra com este username: outro ERP, um hub, uma instalação antiga. Encerre-o, ou dê a ele uma credencial própria (portal do vendedor); depois: espelho doctor --login. Uma credencial nova para esta loja vai para stores/{ $store }.toml; depois: sudo espelho reload. Se não achar o programa, troque a senha no portal e no arquivo da loja
 alarm-scope-missing = O marketplace recusa chamadas da loja { $store } por falta de permissões (403): { $scopes }.
     .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho{ $rows ->
         [yes] , e envia de novo as linhas recusadas depois de: { $retry }

@@ -15,7 +15,10 @@ config-bad-key = “{ $key }” não serve como nome de loja (letras minúsculas
 config-no-stores = não tem nenhum LOJA.toml, então nenhuma loja está configurada ainda; há um para cada loja
 config-unreadable = não pode ser lido: “{ $problem }”
 config-password-quotes = uma senha ou um token deve ser um texto entre aspas
-config-unknown-key = chave desconhecida "{ $key }"; seria "{ $nearest }"? (aqui valem: { $known })
+config-unknown-key = chave desconhecida "{ $key }"{ $nearest ->
+        [none] {""}
+       *[other] ; seria "{ $nearest }"?
+    } (aqui valem: { $known })
 config-unknown-key-nowhere = chave desconhecida "{ $key }"; aqui não vale nenhuma
 config-missing-key = falta a chave { $key }
 config-wrong-type = aqui vale { $expected }, e está escrito { $found }
@@ -55,9 +58,12 @@ config-password-empty = credentials.password está vazia; veja no portal do vend
 config-no-password = credentials não tem password nem password_file, e o systemd não passou credencial
 config-password = a senha não pode ser lida ({ $tried })
 config-file-empty = { $path } está vazio
-config-file-denied = { $path }: “{ $problem }”; ele tem de ser do usuário do serviço: sudo chown espelho { $path }; sudo chmod 600 { $path }. Se já é, rode este comando como ele: sudo -u espelho espelho doctor
+config-file-denied = { $path }: “{ $problem }”
+    .next = ele tem de ser do usuário do serviço: sudo chown espelho { $path } && sudo chmod 600 { $path }. Se já é, rode este comando como ele: sudo -u espelho espelho doctor
 config-file-anothers = { $path } é do usuário { $user }, e só ele pode ler
     .next = rode este comando como ele: sudo -u '#{ $user }' espelho doctor. Se o serviço roda como outro: sudo chown espelho { $path }
+config-file-not-services = a configuração está certa, mas o usuário do serviço não pode ler { $path }
+    .next = sudo chown espelho { $path } && sudo chmod 600 { $path }. Uma senha que o systemd passa (LoadCredential) não precisa de um arquivo que o serviço leia
 config-file-error = { $path }: “{ $problem }”
 config-username = credentials.username está vazio; veja o portal
 config-naive-offset = assumptions.naive_offset "{ $value }" não é como "-03:00"

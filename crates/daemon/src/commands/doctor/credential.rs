@@ -7,6 +7,7 @@ use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT, allo
 use espelho_model::{text, text::Arg};
 use espelho_store::KeptToken;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use super::{
@@ -190,6 +191,11 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             let Some(token) = kept_token(store).await else {
                 return Finding::absent(text!("doctor-password-not-asked"));
             };
+            // This user may not read it.
+            if store.config.password.expose_secret().is_empty() {
+                let place = store.config.password_place();
+                return Finding::absent(text!("doctor-password-unread", place = place));
+            }
             let logins = logins_since(store, token.obtained_at - LOGIN_WINDOW).await;
             let unasked = Unasked {
                 proved_at: begun_at(token.obtained_at, &logins),

@@ -1,6 +1,10 @@
 //! Checks the configuration, the database, whether it accepts writes, and its disk.
 
-use std::{io::ErrorKind, os::unix::fs::MetadataExt as _, path::Path, time::Duration};
+use std::{
+    io::{self, ErrorKind},
+    path::Path,
+    time::Duration,
+};
 
 use espelho_model::{text, text::Text};
 use espelho_store::{Error, Process, Store};
@@ -11,7 +15,12 @@ use super::{
     facts::{Database, Facts},
     finding::Finding,
 };
-use crate::{commands::reading::is_not_yet, lock_table, place::Place};
+use crate::{
+    commands::reading::is_not_yet,
+    config::{SYSTEM, Use, belongs_to_another, is_denied_to_service},
+    lock_table,
+    place::Place,
+};
 
 /// Free bytes below which the disk is nearly full.
 const LITTLE: u64 = 1 << 30;
@@ -21,6 +30,9 @@ const NOTHING: u64 = 32 << 20;
 const WRITE_WAITS: Duration = Duration::from_secs(4);
 
 pub(super) async fn configuration(facts: &Facts) -> Finding {
+    if let Some(file) = facts.configuration.not_the_services(&facts.directory) {
+        return Finding::yellow(text!("config-file-not-services", path = file.display().to_string()));
+    }
     let (folder, stores) = (facts.directory.display().to_string(), facts.configuration.stores.len());
     Finding::green(text!("doctor-configuration", folder = folder, stores = stores))
 }
@@ -30,13 +42,25 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     if let Some(file) = place.file().filter(|file| is_anothers(file)) {
         return Finding::absent(text!("place-denied", path = file.display().to_string()));
     }
+    let file = place.file().map(Path::to_path_buf);
     let url = place.url;
     match Store::attach(&url, facts.clock.clone()).await {
         Ok(store) => {
+            // Root opens every file, and its success proves nothing for the service.
+            let denied = file.as_ref().filter(|file| is_denied_to_service(file, Use::ReadAndWrite));
+            if let Some(file) = denied.filter(|_| facts.directory == Path::new(SYSTEM)) {
+                let _ = facts.database.set(Database::Open(store));
+                return Finding::red(text!("doctor-database-denied", path = file.display().to_string()));
+            }
             // A database that does not answer this does not answer the next check either.
             let shortage = lock_table::shortage(&store, facts.configuration.stores.len()).await;
             let _ = facts.database.set(Database::Open(store));
             judge_room(shortage.ok().flatten(), &Store::shown(&url))
+        }
+        // A group may be allowed to use the file, and not the folder.
+        Err(error) if is_denial(&error) && file.as_deref().is_some_and(is_of_another) => {
+            let path = file.map(|file| file.display().to_string());
+            Finding::absent(text!("place-denied", path = path.unwrap_or_default()))
         }
         Err(error) => {
             if is_not_yet(&error) {
@@ -47,17 +71,33 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
-/// Tells whether this user may not even see whether a file exists, or may not use a file of another user: whether the
-/// service's user may is not known then.
+/// Tells whether this user may not even see whether a file exists, or may not use a file of another user, who may be the
+/// service's.
 fn is_anothers(file: &Path) -> bool {
     match file.metadata() {
         Err(error) => error.kind() == ErrorKind::PermissionDenied,
         Ok(about) => {
             let wanted = Access::READ_OK | Access::WRITE_OK;
-            let is_own = about.uid() == rustix::process::geteuid().as_raw();
-            !is_own && rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS)
+            belongs_to_another(&about) && rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS)
         }
     }
+}
+
+fn is_of_another(file: &Path) -> bool {
+    file.metadata().is_ok_and(|about| belongs_to_another(&about))
+}
+
+/// Whether the system has refused this user something.
+fn is_denial(error: &Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::PermissionDenied)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Returns RED where the service would refuse to start.

@@ -2,13 +2,15 @@
 
 use espelho_model::{text, text::Text};
 use espelho_store::WebhookOwner;
-use espelho_sync_engine::{Examination, NOT_RECEIVED, Problem, Question, RoundTrip, plan::alarms::Code};
+use espelho_sync_engine::{
+    Examination, NOT_RECEIVED, Problem, Question, RoundTrip,
+    plan::pauses::{Activity, held_until},
+};
 
 use super::{
     access::{Access, Silence},
     facts::StoreFacts,
     finding::{Finding, State},
-    marketplace::is_alarmed,
     receiver,
 };
 use crate::{
@@ -92,7 +94,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
             Finding::red(text!("doctor-webhook-signature", file = store.file()))
         }
-        Ok(Examination::Webhook(RoundTrip::Unanswered)) if is_paused(store) => {
+        Ok(Examination::Webhook(RoundTrip::Unanswered)) if is_paused(store).await => {
             Finding::not_seen(text!("doctor-webhook-paused", store = store.config.key.as_str()))
         }
         Ok(Examination::Webhook(round_trip)) => {
@@ -115,11 +117,11 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// Whether the service says that work on the store is paused.
-fn is_paused(store: &StoreFacts<'_>) -> bool {
-    let key = store.config.key.as_str();
-    // The alarm of several stores names none.
-    is_alarmed(store.all.status(), Code::Paused, |alarm| alarm["store"] == key || alarm["store"].is_null())
+/// Whether a pause holds the deliveries of the store.
+async fn is_paused(store: &StoreFacts<'_>) -> bool {
+    let Some(database) = store.all.store() else { return false };
+    let pauses = database.pauses().recent().await.unwrap_or_default();
+    held_until(&pauses, &store.config.key, Activity::Webhooks, store.all.clock.now()).is_some()
 }
 
 /// Whether deliveries without a signature by a known secret have arrived since the service was first asked.

@@ -21,7 +21,8 @@ pub use observations::{
     ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
     DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences, OtherAddress, Owner,
     RefusedConfiguration, RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation,
-    SweepObservation, UnreachedCount, UnreadableValues, WebhookObservation, WebhookSilence,
+    SweepObservation, UnreachedCount, UnreadablePassword, UnreadableValues, WebhookObservation,
+    WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide, is_held_up};

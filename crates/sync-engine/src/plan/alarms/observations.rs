@@ -163,8 +163,8 @@ pub struct StoreObservation {
     pub credential: Option<CredentialTrouble>,
     /// True while no login has shown what the configured password is worth: the token is from another one.
     pub is_password_unproved: bool,
-    /// Why the password file cannot be read any more, and since when; the next start of the service would fail.
-    pub unreadable_password: Option<(DateTime<Utc>, Text)>,
+    /// A password file that cannot be read any more; the next start of the service would fail.
+    pub unreadable_password: Option<UnreadablePassword>,
     /// Abilities that the marketplace named as missing when it refused reads, which are repeated.
     pub missing_scopes: Vec<String>,
     /// Abilities that it named when it refused writes.
@@ -273,6 +273,17 @@ pub struct CredentialTrouble {
     pub place: String,
     /// The fields of the login that the marketplace refuses (422), or `none` where it names none.
     pub refused_fields: Option<String>,
+}
+
+/// A password file that cannot be read any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadablePassword {
+    /// Its first moment.
+    pub since: DateTime<Utc>,
+    /// Why it cannot be read.
+    pub why: Text,
+    /// The file.
+    pub place: String,
 }
 
 impl CredentialTrouble {

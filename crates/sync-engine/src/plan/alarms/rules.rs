@@ -12,8 +12,9 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, FoundIn, Observations, OtherAddress, Owner,
-    ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadableValues, Verdict,
-    WebhookObservation, abilities, alarm, database::database, differences, lasts, paused, rows,
+    ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadablePassword,
+    UnreadableValues, Verdict, WebhookObservation, abilities, alarm, database::database, differences, lasts,
+    paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -264,13 +265,13 @@ fn access(store: &StoreObservation, at: DateTime<Utc>) -> Vec<Alarm> {
         };
         alarms.push(alarm(code, trouble.severity(), key, Some(trouble.since), text));
     }
-    if let Some((since, why)) = &store.unreadable_password {
-        let step = if why.has_next() {
-            Arg::Next(Box::new(why.clone()))
-        } else {
-            text!("alarm-password-place").into()
-        };
-        let text = text!("alarm-password-unreadable", store = name.as_str(), why = why.clone(), step = step);
+    if let Some(UnreadablePassword { since, why, place }) = &store.unreadable_password {
+        let text = text!(
+            "alarm-password-unreadable",
+            store = name.as_str(),
+            why = why.clone(),
+            file = place.as_str()
+        );
         alarms.push(alarm(Code::PasswordUnreadable, Severity::Warning, key, Some(*since), text));
     }
     let lacking = abilities::lacking(store, at);

@@ -38,8 +38,9 @@ fn a_login_that_is_refused_for_a_field_names_it_and_blames_no_password() {
         });
         let alarm = decide(&seen(vec![store])).alarms.remove(0);
         assert_eq!((alarm.code, alarm.text.id()), (Code::CredentialRefused, expected));
-        let message = alarm.text.message(Locale::default());
-        assert!(message.contains(said), "{message}");
+        let sentence = alarm.text.message(Locale::default());
+        assert_eq!(sentence.contains("senha"), refused_fields.is_none(), "{sentence}");
+        assert!(sentence.contains(said), "{sentence}");
     }
 }
 
@@ -52,7 +53,8 @@ fn a_password_that_no_login_has_tried_is_no_proved_one_and_a_file_that_is_gone_i
     assert_eq!(verdict.unproved.iter().map(Text::id).collect::<Vec<_>>(), ["unproved-password"]);
     let elsewhere = of(|store| (store.is_password_unproved, store.owner) = (true, Owner::Elsewhere));
     assert_eq!(elsewhere, (State::Ok, vec![]), "another process tries it");
-    let gone = of(|store| store.unreadable_password = Some((ago(1), Text::new("config-file-empty"))));
+    let (since, why, place) = (ago(1), Text::new("config-file-empty"), "/etc/espelho/a.password".to_owned());
+    let gone = of(|store| store.unreadable_password = Some(UnreadablePassword { since, why, place }));
     assert_eq!(gone, (State::Warning, vec!["password_unreadable"]));
 }
 
