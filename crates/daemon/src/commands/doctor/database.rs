@@ -39,8 +39,8 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let place = Place::meant(&facts.configuration);
-    if let Some(file) = place.file().filter(|file| is_anothers(file)) {
-        return Finding::absent(text!("place-denied", path = file.display().to_string()));
+    if let Some(denied) = place.file().and_then(judge_denied) {
+        return denied;
     }
     let file = place.file().map(Path::to_path_buf);
     let url = place.url;
@@ -71,16 +71,23 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
-/// Tells whether this user may not even see whether a file exists, or may not use a file of another user, who may be the
-/// service's.
-fn is_anothers(file: &Path) -> bool {
-    match file.metadata() {
-        Err(error) => error.kind() == ErrorKind::PermissionDenied,
-        Ok(about) => {
-            let wanted = Access::READ_OK | Access::WRITE_OK;
-            belongs_to_another(&about) && rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS)
+/// Returns the finding on a file that this user may not use, or not even see. What belongs to another user, who may be the
+/// service's, is not known to be wrong.
+fn judge_denied(file: &Path) -> Option<Finding> {
+    let wanted = Access::READ_OK | Access::WRITE_OK;
+    let is_anothers = match file.metadata() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
+        Ok(about) if rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS) => {
+            belongs_to_another(&about)
         }
-    }
+        // There is none yet, or it may be used.
+        _ => return None,
+    };
+    let path = file.display().to_string();
+    Some(match is_anothers {
+        true => Finding::absent(text!("place-denied", path = path)),
+        false => Finding::red(text!("doctor-database-denied", path = path)),
+    })
 }
 
 fn is_of_another(file: &Path) -> bool {
