@@ -4,7 +4,7 @@ mod verify;
 
 use parking_lot::Mutex;
 use std::{
-    io::IsTerminal as _,
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -50,7 +50,7 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let path = path.map_or_else(
         || {
             let folder = default_folder(store.file().unwrap_or(Path::new("")));
-            folder.join(format!("espelho-{}", clock.now().format("%Y%m%dT%H%M%SZ")))
+            folder.join(format!("{PREFIX}{}", clock.now().format(TIME)))
         },
         Path::to_path_buf,
     );
@@ -58,6 +58,20 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
     done.map(|()| path).map_err(Problem::from)
+}
+
+/// The name of a backup that is given none is this, and the time at which it was made: names sort by time.
+pub(super) const PREFIX: &str = "espelho-";
+pub(super) const TIME: &str = "%Y%m%dT%H%M%SZ";
+
+/// Returns the names of the complete backups in a folder.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(super) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(folder)?.flatten().filter(|entry| entry.path().is_dir());
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|name| name.starts_with(PREFIX) && !name.ends_with(".partial")).collect())
 }
 
 /// Returns the folder of backups that are given no path.
@@ -85,7 +99,7 @@ pub(super) struct Bar {
 
 impl Bar {
     pub(super) fn new() -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = io::stderr().is_terminal().then(|| {
             let style = "{prefix:16} {wide_bar} {bytes:>10}/{total_bytes:10} ETA {eta}";
             let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::no_length().with_style(style)

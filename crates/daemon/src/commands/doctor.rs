@@ -8,6 +8,7 @@
 //! store's lease.
 
 mod access;
+mod backup;
 mod budget;
 mod checks;
 mod clock;

@@ -18,7 +18,7 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
-use super::{Bar, default_folder, only_files};
+use super::{Bar, default_folder, names_in, only_files};
 use crate::{cli::Cli, commands::say, config::Configuration, exit, place::Place};
 
 /// A backup that was restored.
@@ -109,11 +109,7 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
 
 /// Returns the newest backup: their names sort by time.
 fn newest_in(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let is_backup = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("espelho-")) && path.is_dir()
-    };
-    entries.filter(is_backup).max()
+    names_in(folder).ok()?.into_iter().max().map(|name| folder.join(name))
 }
 
 /// A private folder beside the database, which goes with this value.

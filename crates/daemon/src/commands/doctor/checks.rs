@@ -6,7 +6,7 @@ use espelho_model::{Clock, text};
 use futures_util::future::BoxFuture;
 
 use super::{
-    budget, clock, credential, database,
+    backup, budget, clock, credential, database,
     facts::{Facts, StoreFacts},
     finding::Finding,
     labels, lock, marketplace, notices, receiver, scopes, service, webhook,
@@ -21,12 +21,13 @@ type Check = (&'static str, for<'f> fn(&'f Facts) -> BoxFuture<'f, Finding>);
 type StoreCheck = (&'static str, for<'f> fn(&'f StoreFacts<'_>) -> BoxFuture<'f, Finding>);
 
 /// The checks of the installation, which all stores share.
-pub(super) const INSTALLATION: [Check; 7] = [
+pub(super) const INSTALLATION: [Check; 8] = [
     ("configuration", |facts| Box::pin(database::configuration(facts))),
     ("database", |facts| Box::pin(database::look(facts))),
     ("database_write", |facts| Box::pin(database::write(facts))),
     ("database_schema", |facts| Box::pin(database::schema(facts))),
     ("disk", |facts| Box::pin(database::disk(facts))),
+    ("backup", |facts| Box::pin(backup::look(facts))),
     ("service", |facts| Box::pin(service::look(facts))),
     ("notices", |facts| Box::pin(notices::look(facts))),
 ];
