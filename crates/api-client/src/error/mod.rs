@@ -318,18 +318,12 @@ impl Error {
         }
     }
 
-    /// Returns the fields of a login that the marketplace refuses, with commas between them, and its sentence in quotes;
-    /// empty where it says nothing. `None` for every other error: a wrong password is a 401 (API document,
-    /// "Authentication" 8).
+    /// Returns the fields of a login that the marketplace refuses, with commas between them; empty where it names none.
+    /// `None` for every other error: a wrong password is a 401 (API document, "Authentication" 8).
     pub fn refused_login_fields(&self) -> Option<String> {
         let Self::LoginRefused { status: 422, refusal, .. } = self else { return None };
         let fields: Vec<&str> = refusal.fields.keys().map(String::as_str).collect();
-        let (fields, sentence) = (fields.join(", "), refusal.for_people());
-        Some(match (fields.is_empty(), sentence.is_empty()) {
-            (_, true) => fields,
-            (true, false) => format!("“{sentence}”"),
-            (false, false) => format!("{fields} (“{sentence}”)"),
-        })
+        Some(fields.join(", "))
     }
 
     /// Returns whether the cause is the credential.

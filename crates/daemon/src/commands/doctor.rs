@@ -62,12 +62,12 @@ pub(super) struct Looked {
     pub(super) is_running: bool,
     /// The stores whose credential the marketplace accepts.
     accepted: Vec<String>,
-    /// What the marketplace refused of a store's login.
+    /// The refused part of each store's login.
     refused: Vec<(String, Refused)>,
 }
 
 impl Looked {
-    /// Returns what the marketplace refused of the login of one store.
+    /// Returns the part that the marketplace refuses of one store's login.
     pub(super) fn refused_of(&self, key: &StoreKey) -> Option<Refused> {
         self.refused.iter().find(|(store, _)| store == key.as_str()).map(|(_, part)| *part)
     }
@@ -78,7 +78,7 @@ impl Looked {
     }
 }
 
-/// What the marketplace refused of a login.
+/// The part of a login that the marketplace refuses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     Credential,

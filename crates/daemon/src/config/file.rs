@@ -116,7 +116,7 @@ pub(super) fn in_words(message: &str) -> Text {
     }
 }
 
-/// Whether a name may be what was meant.
+/// Tells if a name resembles an unknown one so much that it may be meant.
 fn is_like(name: &str, unknown: &str) -> bool {
     strsim::jaro_winkler(name, unknown) > 0.8
 }

@@ -38,7 +38,7 @@ pub(crate) use notices::{
 };
 pub(crate) use people::of_installation as people;
 pub(crate) use secret::{
-    Use, belongs_to_another, from_first as first_readable, is_denied_to_service, secret_file, unreadable,
+    Use, belongs_to_another, from_first as first_readable, secret_file, service_may_use, unreadable,
 };
 pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;
@@ -60,10 +60,10 @@ impl Configuration {
     /// Returns the first password file of the installation in `dir` that the package's service may not read.
     pub(crate) fn not_the_services(&self, dir: &Path) -> Option<&Path> {
         let is_installed = dir == Path::new(SYSTEM);
-        let existing = |store: &'_ StoreConfig| store.password_files.iter().position(|file| file.exists());
         let mut files =
-            self.stores.iter().filter_map(|store| Some(store.password_files[existing(store)?].as_path()));
-        files.find(|file| is_installed && is_denied_to_service(file, Use::Read))
+            self.stores.iter().filter_map(|store| store.password_files.iter().find(|file| file.exists()));
+        let denied = files.find(|file| is_installed && service_may_use(file, Use::Read) == Some(false));
+        denied.map(PathBuf::as_path)
     }
 }
 

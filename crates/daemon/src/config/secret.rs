@@ -61,7 +61,7 @@ pub(super) fn password_files(
     }
 }
 
-/// Whether a mistake is that a password's file cannot be read, or nobody but its owner may.
+/// Tells if a mistake is about reading a file with a password: it is absent, empty, denied to this user, or open to others.
 pub(super) fn is_unread(problem: &Text) -> bool {
     ["config-password", EXPOSED, ANOTHERS, DENIED].contains(&problem.id())
 }
@@ -155,10 +155,10 @@ fn not_read(path: &Path, error: &io::Error) -> Text {
     }
 }
 
-/// Whether a file that this user may not use belongs to another user, who may be the service's.
+/// Tells if a file that this user may not use belongs to another user, who may be the service's.
 pub(crate) fn belongs_to_another(about: &Metadata) -> bool {
-    let (user, service) = (rustix::process::geteuid().as_raw(), service().map(|(user, _)| user));
-    is_anothers(about.mode(), about.uid(), user, service)
+    let user = rustix::process::geteuid().as_raw();
+    is_anothers(about.mode(), about.uid(), user, service().map(|(user, _)| user))
 }
 
 /// Root's file is nobody's: the service does not run as root. For the service's own user no other user's file is right.
@@ -179,23 +179,21 @@ pub(crate) enum Use {
     ReadAndWrite = 0o6,
 }
 
-/// Whether the package's service may not use a file, where root asks: root itself may use every file.
-pub(crate) fn is_denied_to_service(file: &Path, wanted: Use) -> bool {
-    let service = service().filter(|_| rustix::process::geteuid().is_root());
-    service
-        .zip(std::fs::metadata(file).ok())
-        .is_some_and(|(service, about)| !may_use(about.mode(), (about.uid(), about.gid()), service, wanted))
+/// Tells if the package's service may use a file: root, who asks mostly, may use every one. `None` without that service, or
+/// the file.
+pub(crate) fn service_may_use(file: &Path, wanted: Use) -> Option<bool> {
+    let (service, about) = service().zip(std::fs::metadata(file).ok())?;
+    Some(may_use(about.mode(), (about.uid(), about.gid()), service, wanted))
 }
 
-/// Whether a user with this group may use a file.
-fn may_use(mode: u32, (owner, group): (u32, u32), (user, of_group): (u32, u32), wanted: Use) -> bool {
-    let shift = match (owner == user, group == of_group) {
-        (true, _) => 6,
-        (false, true) => 3,
-        (false, false) => 0,
-    };
+/// Tells if a user may use a file, or may for all that is known: a file's group, but root's, may have the user as a member.
+fn may_use(mode: u32, (owner, group): (u32, u32), (user, of_user): (u32, u32), wanted: Use) -> bool {
     let wanted = wanted as u32;
-    (mode >> shift) & wanted == wanted
+    let allows = |shift: u32| (mode >> shift) & wanted == wanted;
+    match owner == user {
+        true => allows(6),
+        false => allows(0) || ((group == of_user || group != 0) && allows(3)),
+    }
 }
 
 /// Reads a private file that `espelho.toml` names, and returns where it lies. Others may not read it.
@@ -264,6 +262,8 @@ mod tests {
             (0o600, (0, 991), Use::Read, false),
             (0o640, (0, 991), Use::Read, true),
             (0o640, (0, 0), Use::Read, false),
+            // The administrator has chosen a group, whose members nobody knows here.
+            (0o640, (0, 1_000), Use::Read, true),
             (0o040, (991, 991), Use::Read, false),
             (0o604, (0, 0), Use::Read, true),
             (0o604, (0, 0), Use::ReadAndWrite, false),

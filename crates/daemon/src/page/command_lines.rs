@@ -12,7 +12,7 @@ static ROOT: LazyLock<Command> = LazyLock::new(|| {
     root
 });
 
-/// What ends a command line, or stands around it.
+/// The characters that stand around a command line in a sentence.
 const AROUND: [char; 8] = ['(', ')', '.', ',', ';', ':', '“', '”'];
 
 /// Returns the command lines of a sentence: `espelho` with a command, options and arguments, and the `sudo` before it.
@@ -24,8 +24,13 @@ pub(super) fn command_lines(sentence: &str) -> Vec<String> {
 }
 
 fn words(sentence: &str) -> Vec<Range<usize>> {
-    let place = |word: &str| word.as_ptr() as usize - sentence.as_ptr() as usize;
-    sentence.split_whitespace().map(|word| place(word)..place(word) + word.len()).collect()
+    let mut start = 0;
+    let pieces = sentence.split_inclusive(char::is_whitespace).map(|piece| {
+        let word = start..start + piece.trim_end().len();
+        start += piece.len();
+        word
+    });
+    pieces.filter(|word| !word.is_empty()).collect()
 }
 
 fn bare(word: &str) -> &str {
@@ -57,7 +62,7 @@ fn line_at(sentence: &str, words: &[Range<usize>], at: usize) -> Option<String> 
     taken.can_be_run().then(|| sentence[start..end].to_owned())
 }
 
-/// What the words so far are to the command line.
+/// The words of a command line so far.
 struct Taken {
     command: &'static Command,
     arguments: usize,
@@ -100,7 +105,7 @@ impl Taken {
     }
 }
 
-/// Whether an option takes the word after it.
+/// Tells if an option takes the word after it.
 fn takes_next(option: &Arg) -> bool {
     let needs_one = option.get_num_args().is_some_and(|number| number.min_values() > 0);
     needs_one && option.get_action().takes_values() && !option.is_require_equals_set()

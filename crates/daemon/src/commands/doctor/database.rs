@@ -9,7 +9,7 @@ use std::{
 use espelho_model::{text, text::Text};
 use espelho_store::{Error, Process, Store};
 use espelho_sync_engine::Problem;
-use rustix::fs::Access;
+use rustix::{fs::Access, io::Errno};
 
 use super::{
     facts::{Database, Facts},
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     commands::reading::is_not_yet,
-    config::{SYSTEM, Use, belongs_to_another, is_denied_to_service},
+    config::{SYSTEM, Use, belongs_to_another, service_may_use},
     lock_table,
     place::Place,
 };
@@ -47,7 +47,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     match Store::attach(&url, facts.clock.clone()).await {
         Ok(store) => {
             // Root opens every file, and its success proves nothing for the service.
-            let denied = file.as_ref().filter(|file| is_denied_to_service(file, Use::ReadAndWrite));
+            let denied = file.as_ref().filter(|file| service_may_use(file, Use::ReadAndWrite) == Some(false));
             if let Some(file) = denied.filter(|_| facts.directory == Path::new(SYSTEM)) {
                 let _ = facts.database.set(Database::Open(store));
                 return Finding::red(text!("doctor-database-denied", path = file.display().to_string()));
@@ -71,30 +71,30 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
-/// Returns the finding on a file that this user may not use, or not even see. What belongs to another user, who may be the
-/// service's, is not known to be wrong.
+/// Returns the finding on a file that this user may not use, or not even see. A file that the service may use is not wrong,
+/// nor known to be where the package's service is not installed and another user has the file.
 fn judge_denied(file: &Path) -> Option<Finding> {
-    let wanted = Access::READ_OK | Access::WRITE_OK;
-    let is_anothers = match file.metadata() {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
-        Ok(about) if rustix::fs::access(file, wanted) == Err(rustix::io::Errno::ACCESS) => {
-            belongs_to_another(&about)
-        }
-        // There is none yet, or it may be used.
-        _ => return None,
-    };
     let path = file.display().to_string();
-    Some(match is_anothers {
-        true => Finding::absent(text!("place-denied", path = path)),
-        false => Finding::red(text!("doctor-database-denied", path = path)),
-    })
+    let unknown = || Finding::absent(text!("place-denied", path = &path));
+    let about = match file.metadata() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Some(unknown()),
+        about => about.ok()?,
+    };
+    if rustix::fs::access(file, Access::READ_OK | Access::WRITE_OK) != Err(Errno::ACCESS) {
+        return None;
+    }
+    match service_may_use(file, Use::ReadAndWrite) {
+        Some(false) => Some(Finding::red(text!("doctor-database-denied", path = &path))),
+        Some(true) => Some(unknown()),
+        None => belongs_to_another(&about).then(unknown),
+    }
 }
 
 fn is_of_another(file: &Path) -> bool {
     file.metadata().is_ok_and(|about| belongs_to_another(&about))
 }
 
-/// Whether the system has refused this user something.
+/// Tells if the system denied this user something.
 fn is_denial(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

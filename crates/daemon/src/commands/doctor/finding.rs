@@ -83,7 +83,7 @@ pub(super) struct Finding {
     pub is_open: bool,
     /// Whether the marketplace does not accept the credential.
     pub is_authentication: bool,
-    /// Whether it refuses the address of the webhook that a login names.
+    /// True if it refuses the address of the webhook that a login names.
     pub is_for_webhook: bool,
     /// The reason, if an earlier finding left the check out.
     pub skipped: Option<SkipReason>,

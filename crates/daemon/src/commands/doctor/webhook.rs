@@ -117,7 +117,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// Whether a pause holds the deliveries of the store.
+/// Tells if a pause holds the deliveries of the store.
 async fn is_paused(store: &StoreFacts<'_>) -> bool {
     let Some(database) = store.all.store() else { return false };
     let pauses = database.pauses().recent().await.unwrap_or_default();

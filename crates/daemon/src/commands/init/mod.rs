@@ -112,7 +112,7 @@ fn correct(
         }
         Refused::Webhook => {
             let Some(public_url) = questions::webhook_again(answers, locale) else { return Ok(false) };
-            answers.public_url = public_url;
+            answers.public_url = Some(public_url).filter(|url| !url.is_empty());
             write_store(dir, answers)?;
             Ok(true)
         }

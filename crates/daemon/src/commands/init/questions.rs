@@ -126,15 +126,15 @@ fn key_of(username: &str) -> String {
     }
 }
 
-/// Asks for a public address that replaces one that was refused: an empty answer is none. `None` without an answer, or
-/// where the refused address is the answer.
-pub(super) fn webhook_again(answers: &Answers, locale: Locale) -> Option<Option<String>> {
+/// Asks for a public address that replaces one that was refused; an empty one leaves the webhook out. `None` without an
+/// answer, or where the refused address is the answer.
+pub(super) fn webhook_again(answers: &Answers, locale: Locale) -> Option<String> {
     let ask = Asker { can_ask: true, locale };
     let refused = answers.public_url.clone().unwrap_or_default();
     let question = text!("init-webhook-again", store = answers.key.as_str(), url = refused.as_str());
     let answer =
         ask.until_right(&question, None, Some(""), |url| check_webhook(url, answers.environment)).ok()?;
-    (answer != refused).then(|| Some(answer).filter(|url| !url.is_empty()))
+    (answer != refused).then_some(answer)
 }
 
 fn check_webhook(url: &str, environment: Environment) -> Result<(), Text> {
