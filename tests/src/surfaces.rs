@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 34] = [
+pub const CODES: [&str; 35] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -48,6 +48,7 @@ pub const CODES: [&str; 34] = [
     "fiscal_gate",
     "paused",
     "notice_failed",
+    "backup_failed",
 ];
 
 /// The time limit for a page of the service.

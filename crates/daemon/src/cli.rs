@@ -23,7 +23,7 @@ use espelho_model::{
 use espelho_sync_engine::{Input, SERVICE, Subject};
 
 pub use self::{
-    backup::{BackupArgs, BackupCommand},
+    backup::{BackupArgs, BackupCommand, BackupPlan},
     decide::{DecideArgs, EndedStateArg, IgnoreArgs, RetryArgs},
     forget::ForgetArgs,
     get::{GetCommand, GetOrderArgs},

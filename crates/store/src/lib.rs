@@ -97,7 +97,10 @@ pub use operations::{
     alarms::{AlarmRow, PeerAlarm, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::{AuditDifference, AuditRecord},
-    backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
+    backup::{
+        BackupFailure, BackupRecord, BackupRun, ProgressFn, Replaced, Restored, back_up, open_to_copy,
+        restore,
+    },
     erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},
     explain::{ErrorRow, Explained, explainable},
     figures::{Bounds, Figures, TroubledRow},

@@ -5,6 +5,7 @@
 //! `ESPELHO_FAULTS_TABLE` names. The promise is 60 s; the bounds here allow for a loaded machine.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod backups;
 mod credential;
 mod database;
 mod disk;

@@ -1,7 +1,7 @@
 //! A healthy installation whose components can all be broken: a marketplace behind a gateway, the service, and its
 //! surfaces.
 
-use std::{fs, net::SocketAddr, path::PathBuf, process::Stdio};
+use std::{fs, path::PathBuf, process::Stdio};
 
 use espelho_sandbox::{Control, NewOrder, Options, Sandbox};
 use espelho_tests::{
@@ -28,7 +28,7 @@ pub(crate) struct Setting {
     pub(crate) main: String,
     /// Further lines of the store's file.
     pub(crate) store: String,
-    /// The address for deliveries; by default the service's receiver.
+    /// The address for deliveries; by default the gateway to the service's receiver.
     pub(crate) public_url: Option<String>,
     /// The password in the file; by default the right one.
     pub(crate) password: Option<String>,
@@ -47,6 +47,8 @@ pub(crate) struct Stage {
     pub(crate) kind: Kind,
     pub(crate) sandbox: Sandbox,
     pub(crate) gateway: Gateway,
+    /// The gateway to the receiver of webhooks.
+    pub(crate) webhooks: Gateway,
     /// The gateway to the database server, if the connection can be cut.
     pub(crate) database: Option<Gateway>,
     pub(crate) installation: Installation,
@@ -54,7 +56,6 @@ pub(crate) struct Stage {
     pub(crate) skew: Option<ClockSkew>,
     /// The receiver of messages about alarms, and of the sign of life.
     pub(crate) sink: HttpSink,
-    receiver: SocketAddr,
     state: Option<PathBuf>,
     service: Option<Child>,
 }
@@ -88,6 +89,7 @@ impl Stage {
         let installation = Installation::on(kind).await;
         let skew = setting.has_skewed_clock.then(|| ClockSkew::of(installation.dir(), 1.0));
         let receiver = free_address();
+        let webhooks = Gateway::to(&format!("http://{receiver}")).await;
         let sink = HttpSink::open().await;
         let notices = format!(
             "[notices]\nfrom = \"warning\"\n[notices.webhook]\nurl = \"{}\"\n\
@@ -121,12 +123,12 @@ impl Stage {
             kind,
             sandbox,
             gateway,
+            webhooks,
             database,
             installation,
             surfaces,
             skew,
             sink,
-            receiver,
             state,
             service: None,
         };
@@ -143,7 +145,7 @@ impl Stage {
 
     /// The same for another credential of the store.
     pub(crate) fn write_store_as(&self, username: &str, setting: &Setting) {
-        let own = format!("http://{}/webhooks/{STORE}", self.receiver);
+        let own = format!("{}/webhooks/{STORE}", self.webhooks.base_url());
         let text = format!(
             "environment = \"sandbox\"\nbase_url = \"{}\"\n[credentials]\nusername = \"{username}\"\n\
              password_file = \"{STORE}.password\"\n[limits]\nrequests_per_minute = {}\n\
@@ -226,7 +228,9 @@ impl Stage {
             shown.values().all(|shown| shown.codes.is_empty())
         });
         if tokio::time::timeout(std::time::Duration::from_secs(110), well).await.is_err() {
-            panic!("all should be well: {last}");
+            let log = fs::read_to_string(self.log_path()).unwrap_or_default();
+            let end: Vec<&str> = log.lines().rev().take(10).collect();
+            panic!("all should be well: {last}\n{end:#?}");
         }
     }
 

@@ -187,6 +187,7 @@ pub(super) mod tests {
             free_bytes: None,
             database_file: None,
             refused_configuration: None,
+            backups: Vec::new(),
             stores: vec![store],
             strangers: None,
             channels: Vec::new(),

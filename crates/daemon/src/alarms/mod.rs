@@ -1,6 +1,7 @@
 //! The alarms of the running service (PRODUCT contract 4). The service observes every few seconds, decides in one place
 //! ([`espelho_sync_engine::plan::alarms`]), records for `v_alarms`, and shows one board on every surface.
 
+mod backups;
 mod database;
 mod heartbeats;
 mod observe;

@@ -29,6 +29,7 @@ use espelho_sync_engine::plan::{
 use tokio::task::JoinHandle;
 
 use super::{
+    backups,
     database::DatabaseState,
     heartbeats::PastWork,
     rows::{rows_of, sharing_rows, zero_rows},
@@ -203,6 +204,7 @@ impl Facts {
             stores,
             strangers: self.strangers(shown),
             channels: self.channels(&live.notice_channels),
+            backups: backups::observed(live.store.file(), Some(live.started_at)),
         }
     }
 
@@ -309,6 +311,7 @@ pub(crate) async fn offline(
         stores,
         strangers: facts.strangers(shown),
         channels: Vec::new(),
+        backups: backups::observed(store.file(), None),
     })
 }
 

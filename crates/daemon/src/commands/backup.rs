@@ -9,14 +9,14 @@ use std::{
 };
 
 use espelho_model::{clock::SystemClock, text, text::Text};
-use espelho_store::Store;
+use espelho_store::{BackupRecord, BackupRun, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{load, say};
 use crate::{
-    cli::{BackupArgs, BackupCommand, Cli},
+    cli::{BackupArgs, BackupCommand, BackupPlan, Cli},
     config::Configuration,
     exit,
     place::Place,
@@ -27,10 +27,12 @@ pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    if let Some(BackupCommand::Verify { path }) = &arguments.command {
-        return verify::run(cli, &configuration, path.as_deref()).await;
+    if let Some(BackupCommand::Verify { path, plan }) = &arguments.command {
+        return verify::run(cli, &configuration, path.as_deref(), *plan).await;
     }
-    match back_up(&configuration, arguments.path.as_deref()).await {
+    let done = back_up(&configuration, arguments.path.as_deref()).await;
+    note(&configuration, arguments.path.as_deref(), arguments.plan, &done, |record| &mut record.copy);
+    match done {
         Ok(path) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete", "path": path.display().to_string() })),
@@ -58,6 +60,27 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
     done.map(|()| path).map_err(Problem::from)
+}
+
+/// Notes how a backup ended, for the service's alarms. One with a path of its own and no plan is a person's own.
+fn note<T>(
+    configuration: &Configuration,
+    path: Option<&Path>,
+    BackupPlan { next_within }: BackupPlan,
+    done: &Result<T, Problem>,
+    of: impl FnOnce(&mut BackupRecord) -> &mut BackupRun,
+) {
+    let place = Place::meant(configuration);
+    let Some(database) = place.file().filter(|_| path.is_none() || next_within.is_some()) else { return };
+    let at = SystemClock::shared().now();
+    let mut record = BackupRecord::read(database);
+    match done {
+        Ok(_) => of(&mut record).succeeded(at, next_within),
+        Err(problem) => of(&mut record).failed(at, &problem.code, problem.text.clone(), next_within),
+    }
+    if let Err(error) = record.write(database) {
+        tracing::warn!(%error, "the service cannot be told how the backup ended");
+    }
 }
 
 /// The name of a backup that is given none is this, and the time at which it was made: names sort by time.

@@ -146,6 +146,10 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             ours(text!("page-mend-check"), "check"),
             plain(text!("page-mend-reload"), &program::called("sudo espelho reload")),
         ],
+        "backup_failed" => vec![match cause {
+            "verification" => ours(text!("page-mend-verify"), "backup verify"),
+            _ => ours(text!("page-mend-backup"), "backup"),
+        }],
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),
     }

@@ -229,6 +229,22 @@ alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }
     .next = espelho resume
 alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }
+alarm-backup-failed = { $act ->
+        [verification] The newest backup could not be restored to prove it: { $cause }
+       *[copy] The last backup failed: { $cause }
+    }
+    .next = { $step } { $act ->
+        [verification] (then: espelho backup verify)
+       *[copy] (then: espelho backup)
+    }
+alarm-backup-late = { $act ->
+        [verification] No backup has been proved since { $at }: the next proof has not come.
+       *[copy] The last backup was made at { $at }: the next one has not come.
+    }
+    .next = sudo systemctl enable --now espelho-backup.timer; then: { $act ->
+        [verification] espelho backup verify
+       *[copy] espelho backup
+    }
 
 # From one machine, or another, on the same database.
 alarm-of-machine = Machine { $machine }: { $said }

@@ -66,6 +66,8 @@ page-mend-start = To start the service:
 page-mend-check = To see every mistake:
 page-mend-reload = To read it again:
 page-mend-clock = To set the clock:
+page-mend-backup = To back up now:
+page-mend-verify = To prove the backup:
 
 page-alarm-service-stopped = service stopped
 page-alarm-disk-full = disk full
@@ -100,6 +102,7 @@ page-alarm-deadline = deadline past or near
 page-alarm-fiscal-gate = waiting for NF-e
 page-alarm-paused = paused
 page-alarm-notice-failed = messages about alarms do not go out
+page-alarm-backup-failed = backup missing
 page-alarm-schema-changed = database schema changed
 
 # The last hour and the charts.

@@ -229,6 +229,22 @@ alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $unti
     .next = espelho resume
 alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }
+alarm-backup-failed = { $act ->
+        [verification] O backup mais novo não pôde ser restaurado para prova: { $cause }
+       *[copy] O último backup falhou: { $cause }
+    }
+    .next = { $step } { $act ->
+        [verification] (depois: espelho backup verify)
+       *[copy] (depois: espelho backup)
+    }
+alarm-backup-late = { $act ->
+        [verification] Nenhum backup foi provado desde { $at }: a prova seguinte não veio.
+       *[copy] O último backup é de { $at }: o seguinte não veio.
+    }
+    .next = sudo systemctl enable --now espelho-backup.timer; depois: { $act ->
+        [verification] espelho backup verify
+       *[copy] espelho backup
+    }
 
 # De uma máquina, ou de outra, no mesmo banco.
 alarm-of-machine = Máquina { $machine }: { $said }

@@ -69,6 +69,8 @@ page-mend-start = Para iniciar o serviço:
 page-mend-check = Para ver todos os erros:
 page-mend-reload = Para ler de novo:
 page-mend-clock = Para acertar o relógio:
+page-mend-backup = Para fazer o backup agora:
+page-mend-verify = Para provar o backup:
 
 page-alarm-service-stopped = serviço parado
 page-alarm-disk-full = disco cheio
@@ -103,6 +105,7 @@ page-alarm-deadline = prazo vencido ou perto de vencer
 page-alarm-fiscal-gate = esperam NF-e
 page-alarm-paused = em pausa
 page-alarm-notice-failed = avisos de alarmes não saem
+page-alarm-backup-failed = falta o backup
 page-alarm-schema-changed = esquema do banco alterado
 
 # A última hora e os gráficos.

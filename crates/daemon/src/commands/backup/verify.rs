@@ -18,8 +18,14 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
-use super::{Bar, default_folder, names_in, only_files};
-use crate::{cli::Cli, commands::say, config::Configuration, exit, place::Place};
+use super::{Bar, default_folder, names_in, note, only_files};
+use crate::{
+    cli::{BackupPlan, Cli},
+    commands::say,
+    config::Configuration,
+    exit,
+    place::Place,
+};
 
 /// A backup that was restored.
 struct Verified {
@@ -29,8 +35,15 @@ struct Verified {
     took: Duration,
 }
 
-pub(super) async fn run(cli: &Cli, configuration: &Configuration, path: Option<&Path>) -> u8 {
-    match verify(configuration, path).await {
+pub(super) async fn run(
+    cli: &Cli,
+    configuration: &Configuration,
+    path: Option<&Path>,
+    plan: BackupPlan,
+) -> u8 {
+    let done = verify(configuration, path).await;
+    note(configuration, path, plan, &done, |record| &mut record.verification);
+    match done {
         Ok(Verified { path, orders, products, took }) => {
             let path = path.display().to_string();
             match cli.json {

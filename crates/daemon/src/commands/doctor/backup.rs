@@ -4,6 +4,8 @@ use std::{io, path::Path};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use espelho_model::{text, text::Arg};
+use espelho_store::BackupRecord;
+use espelho_sync_engine::plan::alarms::BackupAct;
 
 use super::{facts::Facts, finding::Finding};
 use crate::{commands::backup, place::Place};
@@ -17,7 +19,19 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         return Finding::not_configured(text!("doctor-backup-of-server"));
     };
     let folder = backup::default_folder(database);
-    judge(&backup::names_in(&folder), &folder, facts.clock.now())
+    let record = BackupRecord::read(database);
+    match failed(&record) {
+        Some(failed) => failed,
+        None => judge(&backup::names_in(&folder), &folder, facts.clock.now()),
+    }
+}
+
+/// Returns the finding of a backup that failed, or of one that could not be restored.
+fn failed(record: &BackupRecord) -> Option<Finding> {
+    let runs = [(BackupAct::Copy, &record.copy), (BackupAct::Verification, &record.verification)];
+    let (act, failure) = runs.into_iter().find_map(|(act, run)| Some((act, run.failure.as_ref()?)))?;
+    let (cause, step) = (failure.text.clone(), Arg::Next(Box::new(failure.text.clone())));
+    Some(Finding::yellow(text!("doctor-backup-failed", act = act.as_str(), cause = cause, step = step)))
 }
 
 fn judge(names: &io::Result<Vec<String>>, folder: &Path, now: DateTime<Utc>) -> Finding {
@@ -54,6 +68,16 @@ fn made_at(name: &str) -> Option<DateTime<Utc>> {
 #[cfg(test)]
 mod tests {
     use super::{super::finding::State, *};
+
+    #[test]
+    fn a_backup_that_failed_is_named_before_the_age_of_the_one_before() {
+        let at = DateTime::UNIX_EPOCH;
+        let mut record = BackupRecord::default();
+        record.copy.succeeded(at, None);
+        assert!(failed(&record).is_none());
+        record.verification.failed(at, "no_backup", text!("copies-none", folder = "/x"), None);
+        assert_eq!(failed(&record).map(|finding| finding.state), Some(State::Yellow));
+    }
 
     #[test]
     fn a_backup_is_green_for_the_day_after_it_was_made() {

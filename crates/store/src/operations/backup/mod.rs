@@ -8,6 +8,7 @@ mod before_migration;
 mod create;
 mod doubts;
 pub(crate) mod open_lock;
+mod record;
 mod restore;
 pub(crate) mod sanitize;
 mod save;
@@ -24,6 +25,7 @@ use crate::Error;
 pub(crate) use self::create::{FIRST_OPEN, begin_draft, size};
 pub use self::{
     create::{back_up, open_to_copy},
+    record::{BackupFailure, BackupRecord, BackupRun},
     restore::{Restored, restore},
     sanitize::Replaced,
 };

@@ -5,6 +5,7 @@
 //! it.
 
 mod abilities;
+mod backups;
 mod database;
 mod differences;
 mod observations;
@@ -18,11 +19,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{StoreKey, text::Text, time::is_future};
 
 pub use observations::{
-    ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseHolder,
-    DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences, OtherAddress, Owner,
-    RefusedConfiguration, RefusedWrites, RowState, Rows, ServiceObservation, StoreObservation,
-    SweepObservation, UnreachedCount, UnreadablePassword, UnreadableValues, WebhookObservation,
-    WebhookSilence,
+    BackupAct, BackupObservation, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind,
+    CredentialTrouble, DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations,
+    OpenDifferences, OtherAddress, Owner, RefusedConfiguration, RefusedWrites, RowState, Rows,
+    ServiceObservation, StoreObservation, SweepObservation, UnreachedCount, UnreadablePassword,
+    UnreadableValues, WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide, is_held_up};
@@ -119,6 +120,8 @@ codes! {
     Paused = "paused",
     /// Messages about alarms do not go out by a channel.
     NoticeFailed = "notice_failed",
+    /// A backup, or the proof that one can be restored, failed or did not come.
+    BackupFailed = "backup_failed",
 }
 
 impl Code {
@@ -142,6 +145,7 @@ impl Code {
                 | Self::PasswordUnreadable
                 | Self::MarketplaceUnreachable
                 | Self::NoticeFailed
+                | Self::BackupFailed
         )
     }
 

@@ -34,6 +34,30 @@ pub struct Observations {
     pub strangers: Option<Rows>,
     /// The channels by which people hear of alarms, and that fail.
     pub channels: Vec<ChannelTrouble>,
+    /// What is on record about backups of the database's file.
+    pub backups: Vec<BackupObservation>,
+}
+
+/// How the last backups ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupObservation {
+    /// What was to be done.
+    pub act: BackupAct,
+    /// When it last succeeded.
+    pub succeeded_at: Option<DateTime<Utc>>,
+    /// The first failure since, and the cause of the last one.
+    pub failed: Option<(DateTime<Utc>, Text)>,
+    /// When it has to have succeeded again; `None` where nothing promises it.
+    pub due_at: Option<DateTime<Utc>>,
+}
+
+/// A part of a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackupAct {
+    /// `espelho backup`.
+    Copy,
+    /// `espelho backup verify`.
+    Verification,
 }
 
 /// A configuration that a reload refused: the service works with the one before.

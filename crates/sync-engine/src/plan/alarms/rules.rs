@@ -13,8 +13,8 @@ use espelho_model::{
 use super::{
     Alarm, Code, ContactKind, ContactTrouble, CredentialKind, FoundIn, Observations, OtherAddress, Owner,
     ServiceObservation, Severity, State, StoreObservation, SweepObservation, UnreadablePassword,
-    UnreadableValues, Verdict, WebhookObservation, abilities, alarm, database::database, differences, lasts,
-    paused, rows,
+    UnreadableValues, Verdict, WebhookObservation, abilities, alarm, backups, database::database,
+    differences, lasts, paused, rows,
 };
 
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
@@ -80,6 +80,7 @@ pub fn decide(seen: &Observations) -> Verdict {
     }
     alarms.extend(paused::alarms(seen));
     alarms.extend(channels(seen));
+    alarms.extend(backups::alarms(seen));
     alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
     // Notices carry alarms out of the machine: the marketplace's own words stay with the row.
     alarms.iter_mut().for_each(|alarm| alarm.text = alarm.text.without_quotes());

@@ -9,6 +9,7 @@ use espelho_model::{
 use super::*;
 
 mod access;
+mod backups;
 mod configuration;
 mod incoming;
 mod rows;
@@ -69,6 +70,7 @@ fn seen(stores: Vec<StoreObservation>) -> Observations {
         free_bytes: Some(1 << 33),
         database_file: None,
         refused_configuration: None,
+        backups: Vec::new(),
         stores,
         strangers: None,
         channels: Vec::new(),
