@@ -72,6 +72,7 @@ mod unit;
 mod unknown_stores;
 mod upgrade;
 mod usage;
+mod users;
 mod watchdog;
 
 use std::process::ExitCode;

@@ -47,6 +47,7 @@ pub const CONFIGURED: &[&str] = &[
 const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
+    ("sudo systemctl enable --now espelho-backup.timer", "crontab -e"),
     // It keeps its terminal.
     ("sudo systemctl start espelho && espelho doctor", "espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20", "espelho run"),

@@ -98,7 +98,7 @@ pub use operations::{
     ask::Table,
     audits::{AuditDifference, AuditRecord},
     backup::{
-        BackupFailure, BackupRecord, BackupRun, ProgressFn, Replaced, Restored, back_up, open_to_copy,
+        BackupAct, BackupFailure, BackupRecord, ProgressFn, Replaced, Restored, back_up, open_to_copy,
         restore,
     },
     erasures::{Erasure, ErasureCounts, FoundPerson, copy_has_person},

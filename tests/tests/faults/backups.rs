@@ -1,6 +1,6 @@
 //! Backups that fail, and that do not come.
 
-use espelho_tests::Kind;
+use espelho_tests::{Kind, on_both_databases, surfaces::Alarm};
 
 use crate::stage::Stage;
 
@@ -12,30 +12,61 @@ async fn a_backup_that_cannot_be_proved_is_named_until_one_is() {
     stage.installation.run(&verify).await.expect(1);
     let mut watch = stage.watch("no backup to prove", "backup_failed");
     let alarm = watch.raised().await;
-    assert_eq!(alarm.text("cause"), "verification", "{alarm:?}");
-    let printed = alarm.commands();
-    assert_eq!(printed, [vec!["backup"], vec!["backup", "verify"]], "{alarm:?}");
-    for command in printed {
-        stage.types(&command.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    }
+    assert_eq!(alarm.text("cause"), "backup verify", "{alarm:?}");
+    assert_eq!(alarm.commands(), [vec!["backup"], vec!["backup", "verify"]], "{alarm:?}");
+    types_all(&stage, &alarm).await;
     watch.ends();
     watch.cleared().await;
 }
 
 // Exercises F104, F134
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backup_into_a_folder_that_takes_none_is_named_and_one_elsewhere_is_a_person_s_own() {
+async fn a_planned_backup_into_a_folder_that_takes_none_is_named_and_one_by_hand_is_not() {
     let stage = Stage::on(Kind::Sqlite).await;
     let backups = stage.installation.dir().join("backups");
     std::fs::write(&backups, "no folder").unwrap();
-    stage.installation.run(&["backup", "/proc/none"]).await.expect(1);
-    stage.is_well().await;
     stage.installation.run(&["backup"]).await.expect(1);
+    stage.is_well().await;
+    stage.installation.run(&["backup", "--next-within", "36h"]).await.expect(1);
     let mut watch = stage.watch("no folder for backups", "backup_failed");
     let alarm = watch.raised().await;
-    assert_eq!(alarm.text("cause"), "copy", "{alarm:?}");
+    assert_eq!(alarm.text("cause"), "backup", "{alarm:?}");
     std::fs::remove_file(&backups).unwrap();
-    stage.types_printed(&alarm, "backup").await;
+    types_all(&stage, &alarm).await;
     watch.ends();
     watch.cleared().await;
+}
+
+// Exercises F104, F134
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_that_does_not_come_is_named_until_nothing_is_due_any_more() {
+    let stage = Stage::on(Kind::Sqlite).await;
+    stage.installation.run(&["backup", "--next-within", "2s"]).await.expect(0);
+    let mut watch = stage.watch("backups stopped", "backup_failed");
+    let alarm = watch.raised().await;
+    assert!(alarm.commands().contains(&vec!["backup".to_owned()]), "{alarm:?}");
+    let elsewhere = stage.installation.dir().join("elsewhere").display().to_string();
+    stage.types(&["backup", "--next-within", "0h", &elsewhere]).await;
+    watch.ends();
+    watch.cleared().await;
+}
+
+on_both_databases![a_backup_by_hand_promises_no_other,];
+
+// Exercises F104, F134
+async fn a_backup_by_hand_promises_no_other(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    let code = if kind == Kind::Sqlite { 0 } else { 2 };
+    stage.installation.run(&["backup"]).await.expect(code);
+    let records = std::fs::read_dir(stage.installation.dir()).unwrap().flatten();
+    let names: Vec<_> = records.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("backup.json")), "{names:?}");
+    stage.is_well().await;
+}
+
+/// Runs every command that an alarm's next step prints.
+async fn types_all(stage: &Stage, alarm: &Alarm) {
+    for command in alarm.commands() {
+        stage.types(&command.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
 }

@@ -204,7 +204,7 @@ impl Facts {
             stores,
             strangers: self.strangers(shown),
             channels: self.channels(&live.notice_channels),
-            backups: backups::observed(live.store.file(), Some(live.started_at)),
+            backups: backups::observed(live.store.file(), at),
         }
     }
 
@@ -311,7 +311,7 @@ pub(crate) async fn offline(
         stores,
         strangers: facts.strangers(shown),
         channels: Vec::new(),
-        backups: backups::observed(store.file(), None),
+        backups: backups::observed(store.file(), at),
     })
 }
 

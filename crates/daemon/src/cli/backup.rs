@@ -11,7 +11,7 @@ pub struct BackupArgs {
     /// The folder, which must not exist [default: backups/espelho-TIME beside the database].
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// How it is planned.
+    /// Tells when the next one is due.
     #[command(flatten)]
     pub plan: BackupPlan,
     /// Another act than to copy.
@@ -27,13 +27,13 @@ pub enum BackupCommand {
         /// The backup [default: the newest in backups beside the database].
         #[arg(value_name = "PATH")]
         path: Option<PathBuf>,
-        /// How it is planned.
+        /// Tells when the next one is due.
         #[command(flatten)]
         plan: BackupPlan,
     },
 }
 
-/// How backups are planned.
+/// The plan of whatever starts backups regularly.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BackupPlan {
     /// For a timer: an alarm if no other one has succeeded within this time (36h, 8d); 0h ends that.
@@ -41,8 +41,30 @@ pub struct BackupPlan {
     pub next_within: Option<Duration>,
 }
 
-/// Parses the time within which the next backup has to succeed.
+/// Parses the time within which the next backup has to succeed; zero is none.
 fn span(text: &str) -> Result<Duration, String> {
+    if ["0s", "0m", "0h", "0d"].contains(&text) {
+        return Ok(Duration::ZERO);
+    }
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
     crate::config::span(text).filter(|_| has_unit).ok_or_else(|| format!("{text:?}: 36h, 8d (0h: none)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_has_a_unit_and_zero_is_none() {
+        for (text, hours) in [
+            ("0h", Some(0)),
+            ("36h", Some(36)),
+            ("8d", Some(192)),
+            ("36", None),
+            ("400d", None),
+            ("-1h", None),
+        ] {
+            assert_eq!(span(text).ok(), hours.map(|hours| Duration::from_secs(hours * 3_600)), "{text}");
+        }
+    }
 }

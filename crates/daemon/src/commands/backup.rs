@@ -6,15 +6,17 @@ use parking_lot::Mutex;
 use std::{
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use espelho_model::{clock::SystemClock, text, text::Text};
-use espelho_store::{BackupRecord, BackupRun, Store};
+use espelho_store::{BackupAct, BackupRecord, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::{load, say};
+use super::{load_to_read, say};
 use crate::{
     cli::{BackupArgs, BackupCommand, BackupPlan, Cli},
     config::Configuration,
@@ -23,15 +25,16 @@ use crate::{
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
-    let configuration = match load(cli) {
+    let configuration = match load_to_read(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
     if let Some(BackupCommand::Verify { path, plan }) = &arguments.command {
         return verify::run(cli, &configuration, path.as_deref(), *plan).await;
     }
+    let record = Record::begin(&configuration, BackupAct::Copy, arguments.plan);
     let done = back_up(&configuration, arguments.path.as_deref()).await;
-    note(&configuration, arguments.path.as_deref(), arguments.plan, &done, |record| &mut record.copy);
+    record.end(&done, true);
     match done {
         Ok(path) => {
             match cli.json {
@@ -62,24 +65,56 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     done.map(|()| path).map_err(Problem::from)
 }
 
-/// Notes how a backup ended, for the service's alarms. One with a path of its own and no plan is a person's own.
-fn note<T>(
-    configuration: &Configuration,
-    path: Option<&Path>,
-    BackupPlan { next_within }: BackupPlan,
-    done: &Result<T, Problem>,
-    of: impl FnOnce(&mut BackupRecord) -> &mut BackupRun,
-) {
-    let place = Place::meant(configuration);
-    let Some(database) = place.file().filter(|_| path.is_none() || next_within.is_some()) else { return };
-    let at = SystemClock::shared().now();
-    let mut record = BackupRecord::read(database);
-    match done {
-        Ok(_) => of(&mut record).succeeded(at, next_within),
-        Err(problem) => of(&mut record).failed(at, &problem.code, problem.text.clone(), next_within),
+/// The record of an act, for the service's alarms.
+struct Record {
+    act: BackupAct,
+    /// The database's file; `None` on a server.
+    database: Option<PathBuf>,
+    /// The time within which the next one has to succeed; zero ends that, `None` changes nothing.
+    next_within: Option<Duration>,
+}
+
+impl Record {
+    /// Begins an act. One with a plan is on record from its beginning: a kill must not hide it.
+    fn begin(configuration: &Configuration, act: BackupAct, BackupPlan { next_within }: BackupPlan) -> Self {
+        let database = Store::file_named_by(&Place::meant(configuration).url);
+        let begun = Self { act, database, next_within };
+        if let Some(next_within) = next_within.filter(|span| !span.is_zero()) {
+            begun.change(|record, at| record.plan(at, next_within));
+        }
+        begun
     }
-    if let Err(error) = record.write(database) {
-        tracing::warn!(%error, "the service cannot be told how the backup ended");
+
+    /// Notes how it ended. Whoever starts one by hand sees its failure; its success ends an alarm, if it proves what the
+    /// alarm is about.
+    fn end<T>(self, done: &Result<T, Problem>, proves: bool) {
+        match (self.next_within, done) {
+            (Some(Duration::ZERO), _) => {
+                let forgotten = self.database.as_deref().map(|file| BackupRecord::forget(file, self.act));
+                tell(forgotten.unwrap_or(Ok(())));
+            }
+            (None, Ok(_)) if proves && !self.read().is_empty() => self.change(BackupRecord::succeed),
+            (None, _) => (),
+            (Some(_), Ok(_)) => self.change(BackupRecord::succeed),
+            (Some(_), Err(problem)) => self.change(|record, at| record.fail(at, problem.text.clone())),
+        }
+    }
+
+    fn read(&self) -> BackupRecord {
+        self.database.as_deref().map(|file| BackupRecord::read(file, self.act)).unwrap_or_default()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BackupRecord, DateTime<Utc>)) {
+        let Some(database) = &self.database else { return };
+        let mut record = self.read();
+        change(&mut record, SystemClock::shared().now());
+        tell(record.write(database, self.act));
+    }
+}
+
+fn tell(written: Result<(), espelho_store::Error>) {
+    if let Err(error) = written {
+        tracing::warn!(%error, "the service is not told how the backup ended");
     }
 }
 

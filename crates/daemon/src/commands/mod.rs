@@ -42,7 +42,7 @@ use crate::{
     cli::{Cli, Command, EndedStateArg, GetCommand, NoticeCommand, TokenCommand, WebhookCommand},
     config::{self, ConfigError, Configuration},
     decisions::Decision,
-    exit, help, report,
+    exit, help, report, users,
 };
 
 /// Runs a command, and returns its exit code.
@@ -181,23 +181,12 @@ fn operator() -> String {
     let name =
         names.filter(|name| !name.trim().is_empty()).map(|name| name.chars().take(64).collect()).next();
     let id = rustix::process::getuid().as_raw();
-    let users = || std::fs::read_to_string("/etc/passwd").ok();
-    name.or_else(|| user_name(&users()?, id)).unwrap_or_else(|| format!("uid {id}"))
+    name.or_else(|| users::name_of(id)).unwrap_or_else(|| format!("uid {id}"))
 }
 
 /// Returns who acts, as the record of acts names somebody at the command line. No operator of the page has a colon in the name.
 fn actor() -> String {
     format!("cli:{}", operator())
-}
-
-/// Returns the name of a user, from the text of `/etc/passwd` (passwd(5)).
-fn user_name(users: &str, id: u32) -> Option<String> {
-    let name = |line: &str| -> Option<String> {
-        let mut fields = line.split(':');
-        let (name, own) = (fields.next()?, fields.nth(1)?);
-        (own.parse::<u32>().ok() == Some(id) && !name.is_empty()).then(|| name.chars().take(64).collect())
-    };
-    users.lines().find_map(name)
 }
 
 fn in_full(error: &dyn std::error::Error) -> String {
@@ -209,18 +198,4 @@ fn in_full(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_user_without_a_name_in_the_environment_has_the_one_of_the_system() {
-        let users =
-            "root:x:0:0:root:/root:/bin/bash\nbroken\nespelho:x:998:998::/var/lib/espelho:/bin/false\n";
-        for (id, expected) in [(0, Some("root")), (998, Some("espelho")), (7, None)] {
-            assert_eq!(user_name(users, id).as_deref(), expected);
-        }
-    }
 }

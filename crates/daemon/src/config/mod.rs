@@ -272,17 +272,21 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
     })
 }
 
+/// Returns the store that the path of a webhook's address names.
+pub(crate) fn named_in_address(url: &str) -> Option<StoreKey> {
+    let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    path.rsplit_once("/webhooks/").and_then(|(_, key)| StoreKey::new(key).ok())
+}
+
 /// Refuses the webhook address of another store: its deliveries would be answered with that store's secret, or with none
 /// where this installation does not have the store.
 fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     let mut addressed = stores.iter().filter_map(|store| Some((store, &store.webhook.as_ref()?.public_url)));
     let mut seen = std::collections::HashMap::new();
     addressed.find_map(|(store, url)| {
-        let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-        let named = path.rsplit_once("/webhooks/").and_then(|(_, key)| StoreKey::new(key).ok());
         let is_here = |key: &StoreKey| stores.iter().any(|other| other.key == *key);
         // In the sandbox anything goes: a proxy of a developer may name its paths as it likes.
-        let named = named
+        let named = named_in_address(url)
             .filter(|key| *key != store.key)
             .filter(|key| is_here(key) || store.environment == Environment::Production);
         let same = seen.insert(url.trim_end_matches('/'), &store.key);

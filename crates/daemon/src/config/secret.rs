@@ -12,6 +12,8 @@ use espelho_model::{StoreKey, text, text::Text};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::users;
+
 /// A secret that stands in `espelho.toml` itself, or in the environment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
@@ -150,7 +152,11 @@ fn not_read(path: &Path, error: &io::Error) -> Text {
         return text!("config-file-error", path = file, problem = problem);
     }
     match std::fs::metadata(path).ok().filter(belongs_to_another) {
-        Some(about) => text!("config-file-anothers", path = file, user = about.uid().to_string()),
+        Some(about) => {
+            // A number is quoted: sudo(8) takes it after a hash, which begins a comment of the shell.
+            let user = users::name_of(about.uid()).unwrap_or_else(|| format!("'#{}'", about.uid()));
+            text!("config-file-anothers", path = file, user = user)
+        }
         None => text!("config-file-denied", path = file, problem = problem),
     }
 }

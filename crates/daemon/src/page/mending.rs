@@ -8,7 +8,7 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::TroubledRow;
+use espelho_store::{BackupAct, TroubledRow};
 
 use super::words::{Words, encoded, store_address};
 use crate::{acts::Deed, alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
@@ -146,9 +146,9 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             ours(text!("page-mend-check"), "check"),
             plain(text!("page-mend-reload"), &program::called("sudo espelho reload")),
         ],
-        "backup_failed" => vec![match cause {
-            "verification" => ours(text!("page-mend-verify"), "backup verify"),
-            _ => ours(text!("page-mend-backup"), "backup"),
+        "backup_failed" => vec![match cause == BackupAct::Verification.command() {
+            true => ours(text!("page-mend-verify"), cause),
+            false => ours(text!("page-mend-backup"), BackupAct::Copy.command()),
         }],
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),

@@ -229,22 +229,27 @@ alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }
     .next = espelho resume
 alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }
-alarm-backup-failed = { $act ->
-        [verification] The newest backup could not be restored to prove it: { $cause }
+alarm-backup-failed = { $part ->
+        [verification] No backup could be proved (espelho backup verify): { $cause }
        *[copy] The last backup failed: { $cause }
     }
-    .next = { $step } { $act ->
+    .next = { $step } { $part ->
         [verification] (then: espelho backup verify)
        *[copy] (then: espelho backup)
     }
-alarm-backup-late = { $act ->
-        [verification] No backup has been proved since { $at }: the next proof has not come.
-       *[copy] The last backup was made at { $at }: the next one has not come.
+alarm-backup-late = { $part ->
+        [verification] No backup has been proved (espelho backup verify) since { $at }: the next proof did not come, or never ended.
+       *[copy] The last backup is of { $at }: the next one did not come, or never ended.
     }
-    .next = sudo systemctl enable --now espelho-backup.timer; then: { $act ->
+    .next = sudo systemctl enable --now espelho-backup.timer; then: { $part ->
         [verification] espelho backup verify
        *[copy] espelho backup
     }
+alarm-backup-never = { $part ->
+        [verification] No backup has ever been proved (espelho backup verify), although one was begun.
+       *[copy] No backup was ever complete, although one was begun.
+    }
+    .next = { alarm-backup-late.next }
 
 # From one machine, or another, on the same database.
 alarm-of-machine = Machine { $machine }: { $said }

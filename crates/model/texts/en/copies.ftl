@@ -23,3 +23,4 @@ copies-none = there is no backup in { $folder }
 copies-no-folder = the database's folder does not exist: { $folder }
     .next = mkdir -p { $quoted }; then repeat the command
 copies-no-scratch = the place of its own cannot be made: “{ $problem }”
+    .next = df -h and ls -ld of the database's folder; its user must be able to write there

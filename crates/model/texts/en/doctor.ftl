@@ -90,11 +90,9 @@ doctor-write-failed = takes no writes: { $cause }
 doctor-write-busy = database_busy: the database stayed locked for the { $seconds } s that doctor waited; the lock belongs to { $holder }
     .next = { alarm-database-busy.next }
 
-doctor-backup = the newest one in { $folder } is of { $at }; espelho backup verify proves that it can be restored
-doctor-backup-late = the newest one in { $folder } is of { $at }, { $age } ago
+doctor-backup = the newest one is of { $at }; espelho backup verify proves that it can be restored
+doctor-backup-late = the newest one is of { $at }, { $age } ago
     .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
-doctor-backup-failed = backup_failed: { alarm-backup-failed }
-    .next = { alarm-backup-failed.next }
 doctor-backup-none = there is none in { $folder } yet
     .next = sudo systemctl enable --now espelho-backup.timer (each night), or espelho backup
 doctor-backup-unread = { $folder } cannot be read: “{ $cause }”

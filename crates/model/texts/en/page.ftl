@@ -102,7 +102,7 @@ page-alarm-deadline = deadline past or near
 page-alarm-fiscal-gate = waiting for NF-e
 page-alarm-paused = paused
 page-alarm-notice-failed = messages about alarms do not go out
-page-alarm-backup-failed = backup missing
+page-alarm-backup-failed = backup failed or overdue
 page-alarm-schema-changed = database schema changed
 
 # The last hour and the charts.

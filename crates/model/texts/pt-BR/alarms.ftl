@@ -229,22 +229,27 @@ alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $unti
     .next = espelho resume
 alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }
-alarm-backup-failed = { $act ->
-        [verification] O backup mais novo não pôde ser restaurado para prova: { $cause }
+alarm-backup-failed = { $part ->
+        [verification] Nenhum backup pôde ser provado (espelho backup verify): { $cause }
        *[copy] O último backup falhou: { $cause }
     }
-    .next = { $step } { $act ->
+    .next = { $step } { $part ->
         [verification] (depois: espelho backup verify)
        *[copy] (depois: espelho backup)
     }
-alarm-backup-late = { $act ->
-        [verification] Nenhum backup foi provado desde { $at }: a prova seguinte não veio.
-       *[copy] O último backup é de { $at }: o seguinte não veio.
+alarm-backup-late = { $part ->
+        [verification] Nenhum backup foi provado (espelho backup verify) desde { $at }: a prova seguinte não veio, ou não terminou.
+       *[copy] O último backup é de { $at }: o seguinte não veio, ou não terminou.
     }
-    .next = sudo systemctl enable --now espelho-backup.timer; depois: { $act ->
+    .next = sudo systemctl enable --now espelho-backup.timer; depois: { $part ->
         [verification] espelho backup verify
        *[copy] espelho backup
     }
+alarm-backup-never = { $part ->
+        [verification] Nenhum backup foi provado até hoje (espelho backup verify), embora uma prova tenha começado.
+       *[copy] Nenhum backup ficou completo até hoje, embora um tenha começado.
+    }
+    .next = { alarm-backup-late.next }
 
 # De uma máquina, ou de outra, no mesmo banco.
 alarm-of-machine = Máquina { $machine }: { $said }

@@ -23,3 +23,4 @@ copies-none = não há nenhuma cópia em { $folder }
 copies-no-folder = a pasta do banco de dados não existe: { $folder }
     .next = mkdir -p { $quoted }; depois repita o comando
 copies-no-scratch = o lugar à parte não pôde ser criado: “{ $problem }”
+    .next = df -h e ls -ld da pasta do banco; o usuário deste comando precisa poder gravar nela

@@ -105,11 +105,9 @@ doctor-write-failed = não aceita gravações: “{ $cause }”
 doctor-write-busy = database_busy: o banco ficou bloqueado nos { $seconds } s em que o doctor esperou; quem bloqueia: { $holder }
     .next = { alarm-database-busy.next }
 
-doctor-backup = o mais novo em { $folder } é de { $at }; espelho backup verify prova que ele pode ser restaurado
-doctor-backup-late = o mais novo em { $folder } é de { $at }, há { $age }
+doctor-backup = o mais novo é de { $at }; espelho backup verify prova que ele pode ser restaurado
+doctor-backup-late = o mais novo é de { $at }, há { $age }
     .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
-doctor-backup-failed = backup_failed: { alarm-backup-failed }
-    .next = { alarm-backup-failed.next }
 doctor-backup-none = ainda não há nenhum em { $folder }
     .next = sudo systemctl enable --now espelho-backup.timer (toda noite), ou espelho backup
 doctor-backup-unread = { $folder } não pode ser lida: “{ $cause }”

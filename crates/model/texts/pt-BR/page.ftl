@@ -105,7 +105,7 @@ page-alarm-deadline = prazo vencido ou perto de vencer
 page-alarm-fiscal-gate = esperam NF-e
 page-alarm-paused = em pausa
 page-alarm-notice-failed = avisos de alarmes não saem
-page-alarm-backup-failed = falta o backup
+page-alarm-backup-failed = backup falhou ou atrasou
 page-alarm-schema-changed = esquema do banco alterado
 
 # A última hora e os gráficos.

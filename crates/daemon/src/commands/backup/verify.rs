@@ -14,11 +14,11 @@ use espelho_model::{
     text,
     text::{Arg, Locale},
 };
-use espelho_store::Store;
+use espelho_store::{BackupAct, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
-use super::{Bar, default_folder, names_in, note, only_files};
+use super::{Bar, Record, default_folder, names_in, only_files};
 use crate::{
     cli::{BackupPlan, Cli},
     commands::say,
@@ -41,8 +41,10 @@ pub(super) async fn run(
     path: Option<&Path>,
     plan: BackupPlan,
 ) -> u8 {
+    let record = Record::begin(configuration, BackupAct::Verification, plan);
     let done = verify(configuration, path).await;
-    note(configuration, path, plan, &done, |record| &mut record.verification);
+    // One that a person names need not be the newest.
+    record.end(&done, path.is_none());
     match done {
         Ok(Verified { path, orders, products, took }) => {
             let path = path.display().to_string();

@@ -41,11 +41,7 @@ use crate::{
 pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
     let dir = config::directory(cli.config.as_deref());
     let is_installed = dir.join("espelho.toml").exists();
-    let is_taken = |key: &StoreKey| {
-        let file = store_file(&dir, key);
-        (file.exists() && !arguments.replace).then(|| exists(&file))
-    };
-    let mut answers = match answers(arguments, is_installed, &is_taken, cli.locale) {
+    let mut answers = match answers(arguments, is_installed, &dir, cli.locale) {
         Ok(answers) => answers,
         Err(wrong) => {
             return refuse(&wrong, cli);
@@ -111,7 +107,9 @@ fn correct(
             Ok(true)
         }
         Refused::Webhook => {
-            let Some(public_url) = questions::webhook_again(answers, locale) else { return Ok(false) };
+            let Some(public_url) = questions::webhook_again(answers, dir, locale) else {
+                return Ok(false);
+            };
             answers.public_url = Some(public_url).filter(|url| !url.is_empty());
             write_store(dir, answers)?;
             Ok(true)
@@ -121,9 +119,13 @@ fn correct(
 
 /// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether
 /// webhooks arrive) is no mistake of the configuration, once the marketplace has accepted the credential. A service that
-/// runs has the earlier configuration, and what doctor found through it may come from that.
+/// runs has the earlier configuration: what doctor found through it is no proof of this one.
 fn ended((doctor, is_accepted): (u8, bool), is_running: bool, has_unit: bool) -> (u8, Text) {
-    let code = if doctor == exit::PARTIAL && is_accepted { exit::COMPLETE } else { doctor };
+    let code = match doctor {
+        exit::COMPLETE if is_running => exit::PARTIAL,
+        exit::PARTIAL if is_accepted && !is_running => exit::COMPLETE,
+        other => other,
+    };
     match (code, is_running, has_unit) {
         (_, true, _) => (code, text!("init-next-reload")),
         (exit::COMPLETE, false, true) => (code, text!("init-next-systemd")),
@@ -184,6 +186,11 @@ fn write_store(dir: &Path, answers: &Answers) -> Result<PathBuf, Text> {
     let text = files::store(language, &answers);
     put(&path, &text, 0o644).map_err(failed(&path))?;
     Ok(path)
+}
+
+/// Tells if a store has its file.
+fn is_here(dir: &Path, key: &StoreKey) -> bool {
+    store_file(dir, key).exists()
 }
 
 fn store_file(dir: &Path, key: &StoreKey) -> PathBuf {
@@ -271,8 +278,8 @@ mod tests {
             ((exit::PARTIAL, false), false, true, exit::PARTIAL, "init-next-doctor"),
             ((exit::AUTHENTICATION, false), false, true, exit::AUTHENTICATION, "init-next-doctor"),
             ((exit::FAILED, false), false, false, exit::FAILED, "init-next-doctor"),
-            ((exit::COMPLETE, true), true, true, exit::COMPLETE, "init-next-reload"),
-            ((exit::PARTIAL, true), true, true, exit::COMPLETE, "init-next-reload"),
+            ((exit::COMPLETE, true), true, true, exit::PARTIAL, "init-next-reload"),
+            ((exit::PARTIAL, true), true, true, exit::PARTIAL, "init-next-reload"),
             ((exit::PARTIAL, false), true, true, exit::PARTIAL, "init-next-reload"),
             ((exit::FAILED, true), true, false, exit::FAILED, "init-next-reload"),
         ] {

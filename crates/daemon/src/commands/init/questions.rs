@@ -10,10 +10,10 @@ use espelho_store::Store;
 use espelho_sync_engine::Problem;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::super::prompt;
+use super::{super::prompt, exists, is_here, store_file};
 use crate::{
     cli::InitArgs,
-    config::{Environment, check_address, check_base, environment_of, first_readable},
+    config::{Environment, check_address, check_base, environment_of, first_readable, named_in_address},
     terminal::shown,
 };
 
@@ -32,12 +32,12 @@ pub(super) struct Answers {
     pub(super) public_url: Option<String>,
 }
 
-/// Asks the questions that the options leave open; an error says what is wrong, or which options are missing. `is_taken`
-/// says that a store has its file already, before the password is asked for.
+/// Asks the questions that the options leave open; an error says what is wrong, or which options are missing. A store
+/// that has its file already is refused before the password is asked for.
 pub(super) fn answers(
     arguments: &InitArgs,
     is_installed: bool,
-    is_taken: &dyn Fn(&StoreKey) -> Option<Text>,
+    dir: &Path,
     locale: Locale,
 ) -> Result<Answers, Text> {
     let ask = Asker { can_ask: prompt::is_possible(), locale };
@@ -55,8 +55,8 @@ pub(super) fn answers(
         None => key_of(&username),
     };
     let key = StoreKey::new(&key).map_err(|_| text!("init-bad-key", key = shown(&key)))?;
-    if let Some(taken) = is_taken(&key) {
-        return Err(taken);
+    if is_here(dir, &key) && !arguments.replace {
+        return Err(exists(&store_file(dir, &key)));
     }
     let password = match &arguments.password_file {
         Some(file) if !file.exists() => {
@@ -75,7 +75,7 @@ pub(super) fn answers(
     let public_url = arguments.webhook.as_deref();
     let question = webhook_question(&key);
     let public_url =
-        ask.until_right(&question, public_url, Some(""), |url| check_webhook(url, environment))?;
+        ask.until_right(&question, public_url, Some(""), |url| check_webhook(url, environment, &key, dir))?;
     let public_url = Some(public_url).filter(|url| !url.is_empty());
     let installation = match database {
         None => None,
@@ -128,17 +128,27 @@ fn key_of(username: &str) -> String {
 
 /// Asks for a public address that replaces one that was refused; an empty one leaves the webhook out. `None` without an
 /// answer, or where the refused address is the answer.
-pub(super) fn webhook_again(answers: &Answers, locale: Locale) -> Option<String> {
+pub(super) fn webhook_again(answers: &Answers, dir: &Path, locale: Locale) -> Option<String> {
     let ask = Asker { can_ask: true, locale };
     let refused = answers.public_url.clone().unwrap_or_default();
     let question = text!("init-webhook-again", store = answers.key.as_str(), url = refused.as_str());
-    let answer =
-        ask.until_right(&question, None, Some(""), |url| check_webhook(url, answers.environment)).ok()?;
+    let is_right = |url: &str| check_webhook(url, answers.environment, &answers.key, dir);
+    let answer = ask.until_right(&question, None, Some(""), is_right).ok()?;
     (answer != refused).then_some(answer)
 }
 
-fn check_webhook(url: &str, environment: Environment) -> Result<(), Text> {
-    if url.is_empty() { Ok(()) } else { check_address("public_url", url, environment) }
+/// Checks the public address of a store. Another store's is refused before anything is written: the files would be left.
+fn check_webhook(url: &str, environment: Environment, store: &StoreKey, dir: &Path) -> Result<(), Text> {
+    if url.is_empty() {
+        return Ok(());
+    }
+    check_address("public_url", url, environment)?;
+    // In the sandbox a proxy may name its paths as it likes.
+    let is_others = |other: &StoreKey| environment == Environment::Production || is_here(dir, other);
+    match named_in_address(url).filter(|other| other != store).filter(is_others) {
+        Some(other) => Err(text!("config-webhook-of-other", other = other.as_str(), store = store.as_str())),
+        None => Ok(()),
+    }
 }
 
 /// Asks for a password that replaces one that was refused; `None` without an answer.
@@ -229,6 +239,25 @@ mod tests {
         for language in Language::ALL {
             let said = question.message(Locale::of(language));
             assert!(said.contains("/webhooks/minha-loja"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_webhook_of_another_store_that_is_here_is_refused_at_the_question() {
+        let (ours, dir) = (StoreKey::new("loja-1").unwrap(), tempfile::tempdir().unwrap());
+        let other = store_file(dir.path(), &StoreKey::new("loja-2").unwrap());
+        std::fs::create_dir(other.parent().unwrap()).unwrap();
+        std::fs::write(other, "").unwrap();
+        for (url, is_right) in [
+            ("", true),
+            ("https://erp.test/webhooks/loja-1", true),
+            ("https://erp.test/webhooks/loja-2", false),
+            ("https://erp.test/webhooks/loja-2/?x=1", false),
+            ("https://erp.test/webhooks/loja-3", true),
+            ("erp.test", false),
+        ] {
+            let checked = check_webhook(url, Environment::Sandbox, &ours, dir.path());
+            assert_eq!(checked.is_ok(), is_right, "{url}: {checked:?}");
         }
     }
 

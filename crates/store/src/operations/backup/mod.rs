@@ -25,7 +25,7 @@ use crate::Error;
 pub(crate) use self::create::{FIRST_OPEN, begin_draft, size};
 pub use self::{
     create::{back_up, open_to_copy},
-    record::{BackupFailure, BackupRecord, BackupRun},
+    record::{BackupAct, BackupFailure, BackupRecord},
     restore::{Restored, restore},
     sanitize::Replaced,
 };

@@ -1,73 +1,85 @@
-//! How the last backups ended, in a file beside the database: a backup may fail because nothing can be written into the
+//! How the last backups ended, in files beside the database: a backup may fail because nothing can be written into the
 //! database, and the service tells people about it.
 
 use std::{
-    fs,
-    io::{self, Read as _},
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
-use espelho_model::text::Text;
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{text::Text, time::past};
+use rustix::{fs::OFlags, process::geteuid};
 use serde::{Deserialize, Serialize};
 
 use super::failed;
 use crate::{
     Error,
-    connect::{
-        address::beside,
-        permissions::{create_private, hand_over},
-    },
+    connect::{address::beside, permissions::folder_of},
 };
 
-/// The file's name follows the database's.
-const SUFFIX: &str = "-backups.json";
 /// A longer file is not ours.
 const LONGEST: u64 = 65_536;
 
-/// How the last backup ended, and the last proof that one can be restored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackupRecord {
-    /// The last copy.
-    #[serde(default)]
-    pub copy: BackupRun,
-    /// The last restore into a place of its own.
-    #[serde(default)]
-    pub verification: BackupRun,
+/// A part of a backup. Each has a file of its own, so that two that end together lose nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackupAct {
+    /// `espelho backup`.
+    Copy,
+    /// `espelho backup verify`.
+    Verification,
 }
 
-/// How the last run ended.
+/// What is on record about an act: how it last ended, and when it is due again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackupRun {
-    /// When one last succeeded.
+pub struct BackupRecord {
+    /// When it last succeeded.
     pub succeeded_at: Option<DateTime<Utc>>,
     /// Why the last one failed; `None` if it succeeded.
     pub failure: Option<BackupFailure>,
+    /// When a first run with a plan began.
+    planned_at: Option<DateTime<Utc>>,
     /// The time within which the next one has to succeed, in seconds, where something starts them regularly.
-    pub next_within_seconds: Option<u64>,
+    next_within_seconds: Option<u64>,
 }
 
-/// Why a run failed.
+/// Why an act failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFailure {
     /// The first failure since the last success.
     pub since: DateTime<Utc>,
-    /// The stable code of the last one.
-    pub code: String,
-    /// Its cause and the next step.
+    /// The cause of the last one, and its next step.
     pub text: Text,
 }
 
+impl BackupAct {
+    /// The command after `espelho`, which is its name on every surface.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Copy => "backup",
+            Self::Verification => "backup verify",
+        }
+    }
+
+    fn file(self, database: &Path) -> PathBuf {
+        match self {
+            Self::Copy => beside(database, "-backup.json"),
+            Self::Verification => beside(database, "-backup-verify.json"),
+        }
+    }
+}
+
 impl BackupRecord {
-    /// Reads the record of a database. None that can be read is an empty one.
+    /// Reads the record of an act. One that is missing, damaged or of a user who may not write it is empty.
     #[must_use]
-    pub fn read(database: &Path) -> Self {
-        match read(&place(database)) {
+    pub fn read(database: &Path, act: BackupAct) -> Self {
+        match read(&act.file(database), database) {
             Ok(record) => record,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
             Err(error) => {
-                tracing::debug!(%error, "the record of the backups cannot be read");
+                tracing::warn!(%error, act = act.command(), "the record of the backups cannot be read");
                 Self::default()
             }
         }
@@ -77,62 +89,94 @@ impl BackupRecord {
     ///
     /// # Errors
     /// [`Error::Copy`] when the folder or the disk refuses the file.
-    pub fn write(&self, database: &Path) -> Result<(), Error> {
-        let place = place(database);
-        let draft = beside(&place, &format!(".{}", std::process::id()));
-        let json = serde_json::to_vec_pretty(self).map_err(io::Error::other);
-        let written = json.and_then(|json| {
-            create_private(&draft)?;
-            fs::write(&draft, json)?;
-            hand_over(&draft)?;
-            fs::rename(&draft, &place)
-        });
+    pub fn write(&self, database: &Path, act: BackupAct) -> Result<(), Error> {
+        let file = act.file(database);
+        let draft = beside(&file, &format!(".{}", std::process::id()));
+        let written = write(self, &draft).and_then(|()| fs::rename(&draft, &file));
         if written.is_err() {
             let _ = fs::remove_file(&draft);
         }
-        written.map_err(failed("write", &place))
+        written.map_err(failed("write", &file))
     }
-}
 
-impl BackupRun {
-    /// Notes a success. A span that is given replaces the one before; a run by hand gives none, and changes no plan.
-    pub fn succeeded(&mut self, at: DateTime<Utc>, next_within: Option<Duration>) {
-        self.plan(next_within);
+    /// Forgets an act: nothing is due any more, and no failure is told.
+    ///
+    /// # Errors
+    /// [`Error::Copy`] when the folder refuses it.
+    pub fn forget(database: &Path, act: BackupAct) -> Result<(), Error> {
+        let file = act.file(database);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", &file)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that an act begins which another one follows within a time. One that never ends is missed after that time too.
+    pub fn plan(&mut self, at: DateTime<Utc>, next_within: Duration) {
+        self.planned_at = past(self.planned_at, at).or(Some(at));
+        self.next_within_seconds = Some(next_within.as_secs());
+    }
+
+    /// Notes a success.
+    pub fn succeed(&mut self, at: DateTime<Utc>) {
         (self.succeeded_at, self.failure) = (Some(at), None);
     }
 
     /// Notes a failure.
-    pub fn failed(&mut self, at: DateTime<Utc>, code: &str, text: Text, next_within: Option<Duration>) {
-        self.plan(next_within);
+    pub fn fail(&mut self, at: DateTime<Utc>, text: Text) {
         let since = self.failure.as_ref().map_or(at, |failure| failure.since);
-        self.failure = Some(BackupFailure { since, code: code.to_owned(), text });
+        self.failure = Some(BackupFailure { since: since.min(at), text });
     }
 
-    /// Returns when the next one has to have succeeded; `None` where nothing promises one.
+    /// Returns by when the act has to have succeeded again; `None` where nothing promises it. A success in the future was
+    /// recorded by a clock that was wrong, and promises nothing.
     #[must_use]
-    pub fn due_at(&self) -> Option<DateTime<Utc>> {
-        let within = Duration::from_secs(self.next_within_seconds.filter(|seconds| *seconds > 0)?);
-        self.succeeded_at?.checked_add_signed(chrono::TimeDelta::from_std(within).ok()?)
+    pub fn due_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let within = TimeDelta::from_std(Duration::from_secs(self.next_within_seconds?)).ok()?;
+        let last = past(self.succeeded_at, now).max(past(self.planned_at, now));
+        last.unwrap_or(now).checked_add_signed(within)
     }
 
-    fn plan(&mut self, next_within: Option<Duration>) {
-        self.next_within_seconds = next_within.map(|span| span.as_secs()).or(self.next_within_seconds);
+    /// Tells if nothing is on record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
-fn place(database: &Path) -> PathBuf {
-    beside(database, SUFFIX)
-}
-
-fn read(place: &Path) -> io::Result<BackupRecord> {
+fn read(file: &Path, database: &Path) -> io::Result<BackupRecord> {
+    // Whoever may write into the folder may put anything there: a link, or a pipe that nobody writes into.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let record = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
+    let about = record.metadata()?;
+    let owners =
+        [fs::metadata(folder_of(database))?.uid(), fs::metadata(database).map_or(0, |file| file.uid())];
+    let is_ours = about.is_file() && (about.uid() == 0 || owners.contains(&about.uid()));
+    if !is_ours {
+        return Err(io::Error::other("it is another user's, or no file"));
+    }
     let mut json = Vec::new();
-    fs::File::open(place)?.take(LONGEST).read_to_end(&mut json)?;
+    record.take(LONGEST).read_to_end(&mut json)?;
     Ok(serde_json::from_slice(&json)?)
+}
+
+/// Writes a file of its own, and gives one of root's to the owner of the folder: the service has a user of its own.
+fn write(record: &BackupRecord, draft: &Path) -> io::Result<()> {
+    let json = serde_json::to_vec_pretty(record).map_err(io::Error::other)?;
+    // One that is there is left from a kill, or is a link that somebody put there.
+    let _ = fs::remove_file(draft);
+    let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
+    file.write_all(&json)?;
+    if geteuid().is_root() {
+        let folder = fs::metadata(folder_of(draft))?;
+        fchown(&file, Some(folder.uid()), Some(folder.gid()))?;
+    }
+    file.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use espelho_model::text;
 
@@ -144,43 +188,62 @@ mod tests {
         DateTime::from_timestamp(1_764_000_000 + hour * 3_600, 0).unwrap()
     }
 
-    #[test]
-    fn a_run_by_hand_changes_no_plan_and_a_success_ends_the_failures_before() {
-        let mut run = BackupRun::default();
-        run.succeeded(at(0), None);
-        assert_eq!(run.due_at(), None, "nothing promises another");
-        run.succeeded(at(1), Some(NIGHT));
-        assert_eq!(run.due_at(), Some(at(37)));
-        for hour in [2, 3] {
-            run.failed(at(hour), "disk_full", text!("copies-none", folder = "/x"), Some(NIGHT));
-        }
-        assert_eq!(run.failure.as_ref().map(|failure| failure.since), Some(at(2)));
-        assert_eq!(run.due_at(), Some(at(37)), "a failure proves nothing");
-        run.succeeded(at(4), None);
-        assert_eq!((run.failure.clone(), run.due_at()), (None, Some(at(40))));
-        run.succeeded(at(5), Some(Duration::ZERO));
-        assert_eq!(run.due_at(), None, "the plan is over");
-        run.succeeded(at(6), Some(Duration::MAX));
-        assert_eq!(run.due_at(), None);
+    fn cause() -> Text {
+        text!("copies-none", folder = "/x")
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written_and_a_damaged_one_is_empty() {
+    fn a_planned_act_is_due_from_its_last_success_or_its_first_beginning() {
+        let now = at(50);
+        let mut record = BackupRecord::default();
+        record.succeed(at(0));
+        assert_eq!(record.due_at(now), None, "nothing promises another");
+        let mut record = BackupRecord::default();
+        record.plan(at(1), NIGHT);
+        record.plan(at(25), NIGHT);
+        assert_eq!(record.due_at(now), Some(at(37)), "neither of the two has ended");
+        record.succeed(at(26));
+        assert_eq!(record.due_at(now), Some(at(62)));
+        record.plan(at(40), NIGHT);
+        record.fail(at(41), cause());
+        assert_eq!(record.due_at(now), Some(at(62)), "a failure proves nothing");
+        record.fail(at(42), cause());
+        assert_eq!(record.failure.as_ref().map(|failure| failure.since), Some(at(41)));
+        record.succeed(at(43));
+        assert_eq!((&record.failure, record.due_at(now)), (&None, Some(at(79))));
+        record.succeed(at(9_000));
+        assert_eq!(record.due_at(now), Some(at(37)), "that clock was wrong");
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_and_what_others_put_there_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("espelho.db");
-        assert_eq!(BackupRecord::read(&database), BackupRecord::default());
+        let read = || BackupRecord::read(&database, BackupAct::Copy);
+        assert!(read().is_empty());
         let mut record = BackupRecord::default();
-        record.copy.failed(at(1), "disk_full", text!("copies-none", folder = "/x"), Some(NIGHT));
-        record.verification.succeeded(at(2), None);
-        record.write(&database).unwrap();
-        assert_eq!(BackupRecord::read(&database), record);
-        let file = fs::metadata(place(&database)).unwrap();
-        assert_eq!(file.permissions().mode() & 0o777, 0o600);
+        record.plan(at(0), NIGHT);
+        record.fail(at(1), cause());
+        record.write(&database, BackupAct::Copy).unwrap();
+        assert_eq!(read(), record);
+        assert!(BackupRecord::read(&database, BackupAct::Verification).is_empty());
+        let file = BackupAct::Copy.file(&database);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
-        for damaged in ["", "{", "[]", "{\"copy\":{\"succeeded_at\":7}}"] {
-            fs::write(place(&database), damaged).unwrap();
-            assert_eq!(BackupRecord::read(&database), BackupRecord::default(), "{damaged}");
+        for damaged in ["", "{", "[]", "{\"succeeded_at\":7}"] {
+            fs::write(&file, damaged).unwrap();
+            assert!(read().is_empty(), "{damaged}");
         }
-        assert!(record.write(&folder.path().join("none/espelho.db")).is_err());
+        BackupRecord::forget(&database, BackupAct::Copy).unwrap();
+        BackupRecord::forget(&database, BackupAct::Copy).unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, serde_json::to_string(&record).unwrap()).unwrap();
+        symlink(&precious, &file).unwrap();
+        assert!(read().is_empty(), "a link is not followed");
+        let draft = beside(&file, &format!(".{}", std::process::id()));
+        symlink(&precious, &draft).unwrap();
+        BackupRecord::default().write(&database, BackupAct::Copy).unwrap();
+        assert!(fs::read_to_string(&precious).unwrap().contains("copies-none"), "nor written through");
+        assert!(record.write(&folder.path().join("none/espelho.db"), BackupAct::Copy).is_err());
     }
 }

@@ -3,41 +3,47 @@
 use espelho_model::{
     text,
     text::{Arg, Text},
+    time::past,
 };
+use espelho_store::BackupAct;
 
-use super::{Alarm, BackupAct, BackupObservation, Code, Observations, Severity, alarm};
+use super::{Alarm, BackupObservation, Code, Observations, Severity, alarm};
 
-/// Returns an alarm for each act that failed, or that is overdue.
+/// Returns an alarm for each act that failed, or that is overdue. Copies that are missing explain why none is proved.
 pub(super) fn alarms(seen: &Observations) -> impl Iterator<Item = Alarm> {
-    seen.backups.iter().filter_map(|backup| of(backup, seen))
-}
-
-fn of(backup: &BackupObservation, seen: &Observations) -> Option<Alarm> {
-    let act = backup.act.as_str();
-    let (since, text) = match (&backup.failed, backup.due_at) {
-        (Some((since, cause)), _) => (*since, failed(act, cause)),
-        (None, Some(due_at)) if due_at < seen.at => (due_at, late(act, backup)?),
-        (None, _) => return None,
+    let lacks_copy = seen.backups.iter().any(|other| other.act == BackupAct::Copy && is_wrong(other, seen));
+    let explained = move |backup: &BackupObservation| {
+        lacks_copy && backup.act == BackupAct::Verification && backup.failed.is_none()
     };
-    let alarm = alarm(Code::BackupFailed, Severity::Warning, None, Some(since), text);
-    Some(Alarm { cause: act.to_owned(), ..alarm })
+    let told = seen.backups.iter().filter(move |backup| is_wrong(backup, seen) && !explained(backup));
+    told.map(|backup| of(backup, seen))
 }
 
-fn failed(act: &'static str, cause: &Text) -> Text {
+fn is_wrong(backup: &BackupObservation, seen: &Observations) -> bool {
+    backup.failed.is_some() || backup.due_at.is_some_and(|due_at| due_at < seen.at)
+}
+
+fn of(backup: &BackupObservation, seen: &Observations) -> Alarm {
+    let part = match backup.act {
+        BackupAct::Copy => "copy",
+        BackupAct::Verification => "verification",
+    };
+    let (since, text) = match &backup.failed {
+        Some((since, cause)) => (past(Some(*since), seen.at), failed(part, cause)),
+        None => (backup.due_at, late(part, backup)),
+    };
+    let alarm = alarm(Code::BackupFailed, Severity::Warning, None, since, text);
+    Alarm { cause: backup.act.command().to_owned(), ..alarm }
+}
+
+fn failed(part: &'static str, cause: &Text) -> Text {
     let step = Arg::Next(Box::new(cause.clone()));
-    text!("alarm-backup-failed", act = act, cause = cause.clone(), step = step)
+    text!("alarm-backup-failed", part = part, cause = cause.clone(), step = step)
 }
 
-fn late(act: &'static str, backup: &BackupObservation) -> Option<Text> {
-    Some(text!("alarm-backup-late", act = act, at = backup.succeeded_at?))
-}
-
-impl BackupAct {
-    /// The word on every surface.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Verification => "verification",
-        }
+fn late(part: &'static str, backup: &BackupObservation) -> Text {
+    match backup.succeeded_at {
+        Some(at) => text!("alarm-backup-late", part = part, at = at),
+        None => text!("alarm-backup-never", part = part),
     }
 }

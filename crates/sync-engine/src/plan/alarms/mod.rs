@@ -19,11 +19,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{StoreKey, text::Text, time::is_future};
 
 pub use observations::{
-    BackupAct, BackupObservation, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind,
-    CredentialTrouble, DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations,
-    OpenDifferences, OtherAddress, Owner, RefusedConfiguration, RefusedWrites, RowState, Rows,
-    ServiceObservation, StoreObservation, SweepObservation, UnreachedCount, UnreadablePassword,
-    UnreadableValues, WebhookObservation, WebhookSilence,
+    BackupObservation, ChannelTrouble, ContactKind, ContactTrouble, CredentialKind, CredentialTrouble,
+    DatabaseHolder, DatabaseKind, DatabaseTrouble, Deadlines, FoundIn, Observations, OpenDifferences,
+    OtherAddress, Owner, RefusedConfiguration, RefusedWrites, RowState, Rows, ServiceObservation,
+    StoreObservation, SweepObservation, UnreachedCount, UnreadablePassword, UnreadableValues,
+    WebhookObservation, WebhookSilence,
 };
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide, is_held_up};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, pause::Pause, symptom::Symptom, text::Text};
-use espelho_store::Subresource;
+use espelho_store::{BackupAct, Subresource};
 
 use super::Severity;
 use crate::plan::unreported_changes::LostDeliveries;
@@ -41,23 +41,14 @@ pub struct Observations {
 /// How the last backups ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupObservation {
-    /// What was to be done.
+    /// The part that they are about.
     pub act: BackupAct,
-    /// When it last succeeded.
+    /// The time of the last success.
     pub succeeded_at: Option<DateTime<Utc>>,
     /// The first failure since, and the cause of the last one.
     pub failed: Option<(DateTime<Utc>, Text)>,
-    /// When it has to have succeeded again; `None` where nothing promises it.
+    /// The time by which it has to have succeeded again; `None` where nothing promises it.
     pub due_at: Option<DateTime<Utc>>,
-}
-
-/// A part of a backup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackupAct {
-    /// `espelho backup`.
-    Copy,
-    /// `espelho backup verify`.
-    Verification,
 }
 
 /// A configuration that a reload refused: the service works with the one before.

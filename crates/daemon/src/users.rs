@@ -1,0 +1,30 @@
+//! Names of the operating system's users.
+
+/// Returns the name of a user; `None` where no file of this machine names it.
+pub(crate) fn name_of(id: u32) -> Option<String> {
+    named_in(&std::fs::read_to_string("/etc/passwd").ok()?, id)
+}
+
+/// Returns the name of a user, from the text of `/etc/passwd` (passwd(5)).
+fn named_in(users: &str, id: u32) -> Option<String> {
+    let name = |line: &str| -> Option<String> {
+        let mut fields = line.split(':');
+        let (name, own) = (fields.next()?, fields.nth(1)?);
+        (own.parse::<u32>().ok() == Some(id) && !name.is_empty()).then(|| name.chars().take(64).collect())
+    };
+    users.lines().find_map(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_without_a_name_in_the_environment_has_the_one_of_the_system() {
+        let users =
+            "root:x:0:0:root:/root:/bin/bash\nbroken\nespelho:x:998:998::/var/lib/espelho:/bin/false\n";
+        for (id, expected) in [(0, Some("root")), (998, Some("espelho")), (7, None)] {
+            assert_eq!(named_in(users, id).as_deref(), expected);
+        }
+    }
+}
