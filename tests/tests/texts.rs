@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use espelho_model::text::{Language, Text};
+use espelho_model::text::{Language, Locale, Text};
 use espelho_sync_engine::plan::alarms::Code;
 use espelho_tests::error_codes::{ErrorCodes, GivenCode, codes_in, given_codes};
 
@@ -173,4 +173,43 @@ fn codes_are_found_in_a_source_with_the_message_beside_them() {
     check("(Trouble::Held, \"held\")", &[("held", None)]);
     check("\"SET error_code = 'rain', x\"", &[("rain", None)]);
     check("// Message::new(\"rain\", text)\nlet word = \"sun\";", &[]);
+}
+
+/// Returns the identifier and the names of the arguments of each `text!("…"` in a source.
+fn calls_in(code: &str) -> Vec<(String, Vec<String>)> {
+    let call = |after: &str| {
+        let (id, arguments) = after.trim_start().strip_prefix('"')?.split_once('"')?;
+        let mut depth = 1;
+        let of_call = |letter: &char| {
+            depth += i32::from("([{".contains(*letter)) - i32::from(")]}".contains(*letter));
+            depth > 0
+        };
+        let arguments: String = arguments.chars().take_while(of_call).collect();
+        let names = arguments.split(" = ").map(|before| before.rsplit([' ', '(']).next().unwrap_or_default());
+        Some((id.to_owned(), names.map(str::to_owned).collect()))
+    };
+    code.split("text!(").skip(1).filter_map(call).collect()
+}
+
+#[test]
+fn a_finding_of_doctor_has_every_argument_of_its_sentence_and_of_the_next_step_that_it_borrows() {
+    // Its fields are added where the finding is made.
+    const ADDED_LATER: [&str; 1] = ["doctor-login-refused"];
+    let folder = root().join("crates/daemon/src/commands/doctor");
+    let mut calls = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder") {
+        calls.extend(calls_in(&fs::read_to_string(entry.expect("an entry").path()).expect("a source")));
+    }
+    let findings = calls.into_iter().filter(|(id, _)| id.starts_with("doctor-"));
+    let mut checked = 0;
+    for (id, names) in findings.filter(|(id, _)| !ADDED_LATER.contains(&id.as_str())) {
+        let text = names.iter().fold(Text::new(id), |text, name| text.with(name.clone(), "x"));
+        for locale in Language::ALL.map(Locale::of) {
+            let said = [Some(text.message(locale)), text.next(locale)];
+            let gaps: Vec<_> = said.into_iter().flatten().filter(|said| said.contains("{$")).collect();
+            assert!(gaps.is_empty(), "{}: {gaps:?}", text.id());
+        }
+        checked += 1;
+    }
+    assert!(checked > 50, "{checked}");
 }

@@ -72,7 +72,7 @@ pub enum LoginCount {
     First,
     /// [`LoginReason::Renewal`].
     Renewal,
-    /// [`LoginReason::Forced`].
+    /// [`LoginReason::Forced`] or [`LoginReason::AfterOutage`].
     Forced,
     /// The login was blocked because another program uses the credential.
     Foreign,
@@ -96,7 +96,7 @@ impl LoginCount {
         match reason {
             LoginReason::First => Self::First,
             LoginReason::Renewal => Self::Renewal,
-            LoginReason::Forced => Self::Forced,
+            LoginReason::Forced | LoginReason::AfterOutage => Self::Forced,
         }
     }
 }
@@ -272,6 +272,11 @@ impl ClientMetrics {
     /// Returns whether another program may end the token that we have.
     pub fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
         self.lock().contact.is_token_contested(at)
+    }
+
+    /// Returns whether the marketplace was out of reach since its last useful answer.
+    pub(crate) fn was_out_of_reach(&self) -> bool {
+        self.lock().contact.was_out_of_reach()
     }
 
     /// Returns since when calls have failed without a useful answer.

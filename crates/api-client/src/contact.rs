@@ -101,6 +101,8 @@ pub struct Contact {
     login: Option<Trouble>,
     /// When a login that a dead token had forced was accepted, if that is the latest news of logins.
     forced_at: Option<DateTime<Utc>>,
+    /// True from a failed connection until the next useful answer.
+    was_out_of_reach: bool,
     /// True from a refused login that left us no token, until a token of ours is accepted again.
     has_no_token: bool,
     /// The abilities (scopes) that the token lacks, by the route that refused it.
@@ -131,7 +133,8 @@ impl Contact {
                 // A login of our own accord leaves us the token that we have.
                 self.has_no_token |= reason == LoginReason::Forced;
             }
-            Outcome::LoginLimited(_, failure) => {
+            Outcome::LoginLimited(reason, failure) => {
+                self.has_no_token |= reason == LoginReason::AfterOutage;
                 fail(&mut self.transport, TroubleKind::Throttled, failure, at);
             }
             Outcome::Answered => self.transport = None,
@@ -139,6 +142,7 @@ impl Contact {
                 if let Some(route) = route.filter(|route| is_of_route(kind, route)) {
                     self.route_failed((route, kind), &failure, read, at);
                 }
+                self.was_out_of_reach |= kind == TroubleKind::Unreachable;
                 fail(&mut self.transport, kind, failure, at);
             }
             Outcome::ListingRefused { route, failure, read } => {
@@ -180,6 +184,12 @@ impl Contact {
     /// Returns whether a refused login left us no token: the last one is dead.
     pub fn is_shut_out(&self) -> bool {
         self.login.is_some() && self.has_no_token
+    }
+
+    /// Returns whether the marketplace was out of reach since its last useful answer: a token that it refuses now may have
+    /// ended there.
+    pub(crate) fn was_out_of_reach(&self) -> bool {
+        self.was_out_of_reach
     }
 
     /// Returns whether another program may end the token that we have: the next calls should find out soon whether it
@@ -242,7 +252,7 @@ impl Contact {
 
     fn useful(&mut self, at: DateTime<Utc>) {
         self.answered_at = Some(at);
-        (self.transport, self.has_no_token) = (None, false);
+        (self.transport, self.has_no_token, self.was_out_of_reach) = (None, false, false);
         if self.is_foreign() && self.has_token_lived_on(at) {
             self.login = None;
         }
@@ -451,6 +461,26 @@ mod tests {
             let mut contact = Contact::default();
             contact.note(outcome.clone(), at(1));
             assert_eq!(contact.is_token_contested(at(second)), expected, "{outcome:?} {second}");
+        }
+    }
+
+    #[test]
+    fn a_marketplace_that_was_out_of_reach_may_have_ended_the_token_until_it_is_accepted() {
+        let failed = |kind| Outcome::Failed { kind, failure: Failure::default(), route: None, read: None };
+        let lost = || failed(TroubleKind::Unreachable);
+        for (outcomes, expected, why) in [
+            (vec![], false, "nothing happened"),
+            (vec![lost()], true, "it is out of reach"),
+            (vec![lost(), Outcome::Answered], true, "a 401"),
+            (vec![lost(), failed(TroubleKind::Errors)], true, "it is still starting"),
+            (vec![lost(), Outcome::Useful(ORDERS)], false, "the token has outlived it"),
+            (vec![lost(), Outcome::LoginAccepted(LoginReason::AfterOutage)], false, "it is another token"),
+            (vec![failed(TroubleKind::Errors)], false, "it was there"),
+        ] {
+            let mut contact = Contact::default();
+            outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
+            assert_eq!(contact.was_out_of_reach(), expected, "{why}");
+            assert!(!contact.is_token_contested(at(9)), "{why}");
         }
     }
 

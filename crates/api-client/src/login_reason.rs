@@ -9,6 +9,9 @@ pub enum LoginReason {
     Renewal,
     /// The marketplace refused a token that should have been valid.
     Forced,
+    /// The same, and the marketplace was out of reach since that token last worked: what happened there ended it, and
+    /// hardly another program.
+    AfterOutage,
 }
 
 impl LoginReason {
@@ -18,6 +21,7 @@ impl LoginReason {
             Self::First => "first",
             Self::Renewal => "renewal",
             Self::Forced => "401",
+            Self::AfterOutage => "outage",
         }
     }
 }

@@ -215,7 +215,10 @@ impl TokenKeeper {
             Some(record) if usable(record) => return Ok(self.cache(record.clone())),
             None => LoginReason::First,
             Some(record) if refused.is_some_and(|r| same(r, record)) && !self.has_expired(record) => {
-                LoginReason::Forced
+                match self.metrics.was_out_of_reach() {
+                    true => LoginReason::AfterOutage,
+                    false => LoginReason::Forced,
+                }
             }
             Some(_) => LoginReason::Renewal,
         };

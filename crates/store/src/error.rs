@@ -196,12 +196,14 @@ pub enum Error {
         path: String,
     },
     /// The path to restore from is not a backup.
-    #[error("{path} is no backup: {why}")]
+    #[error("{path} is no backup: the file {name} is {defect}")]
     NoBackup {
         /// The path.
         path: String,
-        /// The defect of the folder.
-        why: String,
+        /// The file that a backup has.
+        name: &'static str,
+        /// Its defect: `missing`, or `foreign` for a file that espelho did not write.
+        defect: &'static str,
     },
     /// A mirror exists where the backup should be restored.
     #[error("there is a mirror at {path} already")]
@@ -365,11 +367,11 @@ impl Error {
                 text!("database-lock-file", path = path, cause = source.to_string())
             }
             Self::Foreign { path, .. } => text!("place-foreign", path = path),
-            Self::Copy { path, source, .. } => {
-                text!("database-copy", path = path, cause = source.to_string())
-            }
+            Self::Copy { path, source, .. } => copy_text(path, source),
             Self::BackupExists { path } => text!("database-backup-exists", path = path),
-            Self::NoBackup { path, why } => text!("database-no-backup", path = path, why = why),
+            Self::NoBackup { path, name, defect } => {
+                text!("database-no-backup", path = path, name = *name, defect = *defect)
+            }
             Self::Occupied { path } => text!("database-occupied", path = path),
             Self::InUse { path } => text!("database-in-use", path = path),
             Self::Restoring { path } => text!("database-restoring", path = path),
@@ -411,6 +413,18 @@ fn own_words(source: &sqlx::Error) -> String {
 fn database_in(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// Returns the message about a file of a copy that the system refuses, with the step that its reason asks for.
+fn copy_text(path: &str, source: &std::io::Error) -> Text {
+    let folder = std::path::Path::new(path).parent().unwrap_or(std::path::Path::new("."));
+    match source.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            text!("database-copy-denied", path = path, folder = folder.display().to_string())
+        }
+        std::io::ErrorKind::AlreadyExists => text!("database-copy-in-the-way", path = path),
+        _ => text!("database-copy", path = path, cause = source.to_string()),
+    }
 }
 
 #[cfg(test)]

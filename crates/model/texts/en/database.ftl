@@ -50,9 +50,16 @@ database-lock-file = The lock file { $path } cannot be used: “{ $cause }”
     .next = Check that the folder of the database is writable and on a local disk.
 database-copy = { $path } cannot be copied: “{ $cause }”
     .next = See the cause and run it again: what was there before is untouched.
+database-copy-denied = this user may not open or create { $path }
+    .next = sudo ls -ld { $folder } shows whose it is. If it is root's: sudo chown -R espelho:espelho { $folder }
+database-copy-in-the-way = { $path } exists already and is no folder
+    .next = sudo mv { $path } { $path }.before
 database-backup-exists = There is already something at { $path }.
     .next = Name a folder that does not exist yet.
-database-no-backup = { $path } is no backup: “{ $why }”
+database-no-backup = { $path } is no backup: { $defect ->
+        [foreign] the file { $name } in it is not one of espelho's
+       *[missing] the file { $name } is missing in it
+    }
     .next = Name a folder made by espelho backup
 database-occupied = There is a mirror at { $path } already.
     .next = Give --replace to put the backup in its place: the files that are there are kept beside it.

@@ -13,6 +13,7 @@ token-password-refused-since = password: refused by the marketplace since { $sin
 token-password-corrected = password: not proved; the marketplace refused the one before at { $at }, and its file was written since, at { $changed }. To prove it: espelho doctor --login
 token-login-first = first login
 token-login-renewal = renewal
+token-login-outage = the token before was refused after an outage
 token-login-401 = the token before was refused
 token-next-now = next login: allowed now
 token-next-at = next login: allowed at { $at } (the marketplace limits logins a minute)

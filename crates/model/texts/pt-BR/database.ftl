@@ -50,9 +50,16 @@ database-lock-file = O arquivo de trava { $path } não pode ser usado: “{ $cau
     .next = Confira se a pasta do banco de dados permite escrita e está em um disco local.
 database-copy = { $path } não pôde ser copiado: “{ $cause }”
     .next = Veja a causa e rode de novo: o que havia antes não foi tocado.
+database-copy-denied = este usuário não pode abrir ou criar { $path }
+    .next = sudo ls -ld { $folder } mostra de quem é. Se é do root: sudo chown -R espelho:espelho { $folder }
+database-copy-in-the-way = { $path } já existe e não é uma pasta
+    .next = sudo mv { $path } { $path }.antes
 database-backup-exists = Já existe algo em { $path }.
     .next = Indique uma pasta que ainda não existe.
-database-no-backup = { $path } não é uma cópia: “{ $why }”
+database-no-backup = { $path } não é uma cópia: { $defect ->
+        [foreign] o arquivo { $name } nela não é do espelho
+       *[missing] falta o arquivo { $name } nela
+    }
     .next = Indique uma pasta feita por espelho backup
 database-occupied = Já existe um espelho em { $path }.
     .next = Acrescente --replace para pôr a cópia no lugar: os arquivos que estão lá são guardados ao lado.

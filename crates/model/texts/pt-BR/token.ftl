@@ -13,6 +13,7 @@ token-password-refused-since = senha: recusada pelo marketplace desde { $since }
 token-password-corrected = senha: não provada; o marketplace recusou a anterior em { $at }, e o arquivo dela foi escrito depois, em { $changed }. Para provar: espelho doctor --login
 token-login-first = primeiro login
 token-login-renewal = renovação
+token-login-outage = o token anterior foi recusado depois de uma interrupção
 token-login-401 = o token anterior foi recusado
 token-next-now = próximo login: permitido agora
 token-next-at = próximo login: permitido em { $at } (o marketplace limita os logins por minuto)

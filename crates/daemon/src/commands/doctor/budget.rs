@@ -22,7 +22,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             || is_throttled(told, key, &store.config.base_url),
         has_others: is_alarmed(told, Code::ForeignLogin, |alarm| alarm["store"] == key),
     };
-    judge(per_minute, proof.held, spender)
+    judge(key, per_minute, proof.held, spender)
 }
 
 /// The signs that others spend the budget too.
@@ -34,11 +34,11 @@ struct Spender {
     has_others: bool,
 }
 
-fn judge(per_minute: u32, held: u32, spender: Spender) -> Finding {
+fn judge(store: &str, per_minute: u32, held: u32, spender: Spender) -> Finding {
     let free = per_minute.saturating_sub(held);
     match spender {
         Spender { has_others: true, .. } => {
-            Finding::yellow(text!("doctor-budget-shared", limit = per_minute))
+            Finding::yellow(text!("doctor-budget-shared", limit = per_minute, store = store))
         }
         Spender { is_refused: true, .. } => {
             Finding::yellow(text!("doctor-budget-refused", free = free, limit = per_minute))
@@ -61,7 +61,7 @@ mod tests {
             (300, 5, false, true, State::Yellow, "doctor-budget-shared"),
             (300, 5, true, true, State::Yellow, "doctor-budget-shared"),
         ] {
-            let finding = judge(per_minute, held, Spender { is_refused, has_others });
+            let finding = judge("loja-1", per_minute, held, Spender { is_refused, has_others });
             assert_eq!((finding.state, finding.found.id()), (state, text), "{held}");
             assert_eq!(finding.found.has_next(), state == State::Yellow);
         }

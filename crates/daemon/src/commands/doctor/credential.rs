@@ -88,7 +88,9 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
     }
     let cause = refusal.error.as_str();
     match refusal.code.as_str() {
-        "foreign_login" => Finding::refused(text!("doctor-credential-foreign", username = username)),
+        "foreign_login" => {
+            Finding::refused(text!("doctor-credential-foreign", username = username, store = store))
+        }
         _ if refusal.is_authentication => Finding::refused(text!(
             "doctor-credential-refused",
             username = username,

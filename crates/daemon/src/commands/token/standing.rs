@@ -170,7 +170,8 @@ fn password(
             None => Password::Unanswered { at: *at },
         },
         Some((at, reason)) => {
-            let known = [LoginReason::First, LoginReason::Renewal, LoginReason::Forced];
+            let known =
+                [LoginReason::First, LoginReason::Renewal, LoginReason::Forced, LoginReason::AfterOutage];
             let reason = known.into_iter().find(|known| known.as_str() == reason);
             reason.map_or(Password::Unknown, |reason| Password::Accepted { at: *at, reason })
         }
@@ -291,7 +292,8 @@ mod tests {
     #[test]
     fn every_standing_has_words_in_both_languages() {
         let tokens = [Token::None, Token::Foreign, Token::Kept { obtained_at: at(1), expires_at: at(9) }];
-        let reasons = [LoginReason::First, LoginReason::Renewal, LoginReason::Forced];
+        let reasons =
+            [LoginReason::First, LoginReason::Renewal, LoginReason::Forced, LoginReason::AfterOutage];
         let mut passwords = vec![Password::Unknown, Password::Unanswered { at: at(1) }];
         passwords.extend(reasons.map(|reason| Password::Accepted { at: at(1), reason }));
         passwords.push(Password::Changed { at: at(1), changed: at(2) });

@@ -66,9 +66,16 @@ pub async fn restore(
     // Finishes an earlier interrupted restore.
     swap::finish(&database)?;
     for name in [MIRROR, INBOX] {
-        if !from.join(name).is_file() {
-            let why = format!("it has no file {name}");
-            return Err(Error::NoBackup { path: from.display().to_string(), why });
+        let file = from.join(name);
+        match std::fs::metadata(&file) {
+            Ok(about) if about.is_file() => (),
+            // Root's backups are closed to the service's user.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(failed("open", &file)(error));
+            }
+            _ => {
+                return Err(Error::NoBackup { path: from.display().to_string(), name, defect: "missing" });
+            }
         }
     }
     let inbox = beside(&database, "-inbox");
@@ -132,8 +139,7 @@ async fn make_ready(
         {
             integrity_checks::refuse_any_damage(&from.join(name), database).await?;
             if schema_version::version(database).await? == 0 {
-                let why = format!("{name} is not a file of espelho's");
-                return Err(Error::NoBackup { path: from.display().to_string(), why });
+                return Err(Error::NoBackup { path: from.display().to_string(), name, defect: "foreign" });
             }
             migrate(database, migrator).await?;
         }
