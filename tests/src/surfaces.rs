@@ -123,7 +123,7 @@ pub fn commands_in(text: &str) -> Vec<Vec<String>> {
     let commands = text.split("espelho ").skip(1).map(|rest| rest.split(ends).next().unwrap_or_default());
     let words =
         commands.map(|command| command.split_whitespace().map(|w| w.trim_end_matches('.').to_owned()));
-    let joins = |word: &String| matches!(word.as_str(), "ou" | "or" | "e" | "and");
+    let joins = |word: &String| matches!(word.as_str(), "ou" | "or" | "e" | "and" | "&&");
     let commands = words.map(|words| words.take_while(|word| !joins(word)).collect());
     commands.filter(|words: &Vec<String>| !words.is_empty()).collect()
 }

@@ -48,6 +48,7 @@ const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
     ("sudo systemctl enable --now espelho-backup.timer", "crontab -e"),
+    ("sudo systemctl start espelho-backup", "espelho backup && espelho backup verify"),
     // It keeps its terminal.
     ("sudo systemctl start espelho && espelho doctor", "espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20", "espelho run"),

@@ -146,10 +146,10 @@ async fn what_is_no_sound_backup_of_a_known_version_changes_nothing() {
     let before = ask(&mirror, "SELECT raw FROM orders").await;
     for (from, code, words) in [
         (file(&installation, "nowhere"), 2, "is no backup"),
-        (half, 2, "it has no file espelho.db-inbox"),
+        (half, 2, "the file espelho.db-inbox is missing"),
         (newer, 2, "schema version 9999"),
         (damaged, 1, "is damaged"),
-        (foreign, 2, "not a file of espelho's"),
+        (foreign, 2, "espelho.db in it is not one of espelho's"),
     ] {
         installation.run(&["restore", "--replace", text(&from)]).await.expect(code).says(words);
         assert_eq!(ask(&mirror, "SELECT raw FROM orders").await, before, "{}", from.display());

@@ -95,8 +95,8 @@ impl Error {
     fn refused(&self, status: u16, refusal: &Refusal) -> Text {
         let kind = self.kind().unwrap_or(Documented::Unknown);
         let abilities = match &kind {
-            Documented::MissingAbilities(abilities) => abilities.join(", "),
-            _ => String::new(),
+            Documented::MissingAbilities(abilities) if !abilities.is_empty() => abilities.join(", "),
+            _ => "none".to_owned(),
         };
         text!(
             "api-refused",

@@ -5,6 +5,7 @@ mod verify;
 use parking_lot::Mutex;
 use std::{
     io::{self, IsTerminal as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -52,13 +53,17 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let place = Place::to_read(configuration)?;
     let clock = SystemClock::shared();
     let store = espelho_store::open_to_copy(&place.url, clock.clone()).await?;
-    let path = path.map_or_else(
-        || {
-            let folder = default_folder(store.file().unwrap_or(Path::new("")));
-            folder.join(format!("{PREFIX}{}", clock.now().format(TIME)))
-        },
-        Path::to_path_buf,
-    );
+    let of_now = || {
+        let folder = default_folder(store.file().unwrap_or(Path::new("")));
+        folder.join(format!("{PREFIX}{}", clock.now().format(TIME)))
+    };
+    let mut at = path.map_or_else(of_now, Path::to_path_buf);
+    // One that was made a moment ago has the name of this second.
+    if path.is_none() && at.exists() {
+        clock.sleep(Duration::from_secs(1)).await;
+        at = of_now();
+    }
+    let path = at;
     let bar = Bar::new();
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
@@ -86,18 +91,27 @@ impl Record {
     }
 
     /// Notes how it ended. Whoever starts one by hand sees its failure; its success ends an alarm, if it proves what the
-    /// alarm is about.
+    /// alarm is about: one of root's does not prove that the service's user could make one.
     fn end<T>(self, done: &Result<T, Problem>, proves: bool) {
         match (self.next_within, done) {
             (Some(Duration::ZERO), _) => {
                 let forgotten = self.database.as_deref().map(|file| BackupRecord::forget(file, self.act));
                 tell(forgotten.unwrap_or(Ok(())));
             }
-            (None, Ok(_)) if proves && !self.read().is_empty() => self.change(BackupRecord::succeed),
+            (None, Ok(_)) if proves && self.is_by_owner() && !self.read().is_empty() => {
+                self.change(BackupRecord::succeed);
+            }
             (None, _) => (),
             (Some(_), Ok(_)) => self.change(BackupRecord::succeed),
             (Some(_), Err(problem)) => self.change(|record, at| record.fail(at, problem.text.clone())),
         }
+    }
+
+    /// Tells if this process is of the user whose folder the database is in.
+    fn is_by_owner(&self) -> bool {
+        let folder = self.database.as_deref().and_then(Path::parent);
+        let about = folder.and_then(|folder| std::fs::metadata(folder).ok());
+        about.is_some_and(|about| about.uid() == rustix::process::geteuid().as_raw())
     }
 
     fn read(&self) -> BackupRecord {

@@ -111,7 +111,7 @@ alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $miss
         [1] 1 change was found of which { $address } was not told.
        *[other] { $missed } changes were found of which { $address } was not told.
     }
-    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --wait=20 --store { $store }
+    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen (after a change of a file: sudo espelho reload), then: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $unreported ->
         [one] 1 was found without one
        *[other] { $unreported } were found without one
@@ -233,18 +233,12 @@ alarm-backup-failed = { $part ->
         [verification] No backup could be proved (espelho backup verify): { $cause }
        *[copy] The last backup failed: { $cause }
     }
-    .next = { $step } { $part ->
-        [verification] (then: espelho backup verify)
-       *[copy] (then: espelho backup)
-    }
+    .next = { $step } (then: sudo systemctl start espelho-backup)
 alarm-backup-late = { $part ->
         [verification] No backup has been proved (espelho backup verify) since { $at }: the next proof did not come, or never ended.
        *[copy] The last backup is of { $at }: the next one did not come, or never ended.
     }
-    .next = sudo systemctl enable --now espelho-backup.timer; then: { $part ->
-        [verification] espelho backup verify
-       *[copy] espelho backup
-    }
+    .next = sudo systemctl enable --now espelho-backup.timer; then: sudo systemctl start espelho-backup
 alarm-backup-never = { $part ->
         [verification] No backup has ever been proved (espelho backup verify), although one was begun.
        *[copy] No backup was ever complete, although one was begun.

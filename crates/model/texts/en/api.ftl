@@ -31,7 +31,10 @@ api-refused = { $words ->
     .next = { $kind ->
         [both-directions] A movement either adds or subtracts: send one of the two.
         [unauthorized] The token was not accepted: check the store's credential with espelho doctor
-        [missing-abilities] Get a credential with this permission in the seller portal: { $abilities }.
+        [missing-abilities] Get a credential with { $abilities ->
+            [none] the missing permission in the seller portal; which ones are missing: espelho doctor
+           *[other] this permission in the seller portal: { $abilities }.
+        }
         [store-page-closed] Change the store page in the seller portal: the API is not open to integrations yet.
         [not-found] Check the code: the marketplace does not know this record in this store.
         [image-in-use] First take the image out of the product, listing or store page that uses it.

@@ -15,7 +15,7 @@ doctor-count-not-configured = { $count } not configured
 doctor-verdict-green = everything that was checked works
 doctor-verdict-yellow = it works, and something needs attention
 doctor-verdict-red = something does not work
-doctor-verdict-authentication = the marketplace does not accept the credential
+doctor-verdict-authentication = this credential gives no access to the marketplace
 doctor-verdict-open = not everything could be checked
 
 doctor-check-configuration = configuration
@@ -93,8 +93,10 @@ doctor-write-busy = database_busy: the database stayed locked for the { $seconds
 doctor-backup = the newest one is of { $at }; espelho backup verify proves that it can be restored
 doctor-backup-late = the newest one is of { $at }, { $age } ago
     .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
+doctor-credential-database = a login is put on record before it is made, and the database takes no writes now
+    .next = mend the database first
 doctor-backup-none = there is none in { $folder } yet
-    .next = sudo systemctl enable --now espelho-backup.timer (each night), or espelho backup
+    .next = sudo systemctl start espelho-backup (now); sudo systemctl enable --now espelho-backup.timer (each night)
 doctor-backup-unread = { $folder } cannot be read: “{ $cause }”
     .next = sudo -u espelho espelho doctor
 doctor-backup-of-server = the server's own tools copy a PostgreSQL database
@@ -222,7 +224,10 @@ doctor-webhook-none = none is configured; the store is kept in step by polling
 doctor-webhook-by-hand = made in the seller portal, with a secret of its own ({ $address })
 doctor-webhook-address = our last login registered it at { $address }
 doctor-webhook-unregistered = no login of ours that registered it is on record; the service's next login registers { $address }
-    .next = sudo systemctl start espelho && espelho doctor
+    .next = { $running ->
+        [yes] sudo espelho reload
+       *[no] sudo systemctl start espelho && espelho doctor
+    }
 doctor-webhook-elsewhere = webhook_elsewhere: is registered at { $registered }; the configuration says { $configured }
     .next = { alarm-webhook-elsewhere.next }
 doctor-mistakes-no-login = not looked at: beside what is marked above, doctor makes no login of its own; it might end another store's token

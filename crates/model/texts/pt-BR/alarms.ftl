@@ -111,7 +111,7 @@ alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed -
         [1] 1 mudança foi achada sem aviso em { $address }.
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
-    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --wait=20 --store { $store }
+    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen (se mudar um arquivo: sudo espelho reload); depois: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $unreported ->
         [1] 1 foi achado
        *[other] { $unreported } foram achados
@@ -233,18 +233,12 @@ alarm-backup-failed = { $part ->
         [verification] Nenhum backup pôde ser provado (espelho backup verify): { $cause }
        *[copy] O último backup falhou: { $cause }
     }
-    .next = { $step } { $part ->
-        [verification] (depois: espelho backup verify)
-       *[copy] (depois: espelho backup)
-    }
+    .next = { $step } (depois: sudo systemctl start espelho-backup)
 alarm-backup-late = { $part ->
         [verification] Nenhum backup foi provado (espelho backup verify) desde { $at }: a prova seguinte não veio, ou não terminou.
        *[copy] O último backup é de { $at }: o seguinte não veio, ou não terminou.
     }
-    .next = sudo systemctl enable --now espelho-backup.timer; depois: { $part ->
-        [verification] espelho backup verify
-       *[copy] espelho backup
-    }
+    .next = sudo systemctl enable --now espelho-backup.timer; depois: sudo systemctl start espelho-backup
 alarm-backup-never = { $part ->
         [verification] Nenhum backup foi provado até hoje (espelho backup verify), embora uma prova tenha começado.
        *[copy] Nenhum backup ficou completo até hoje, embora um tenha começado.

@@ -31,7 +31,10 @@ api-refused = { $words ->
     .next = { $kind ->
         [both-directions] Um ajuste soma ou subtrai: envie só um dos dois.
         [unauthorized] O token não foi aceito: confira a credencial da loja com espelho doctor
-        [missing-abilities] Peça no portal uma credencial com esta permissão: { $abilities }.
+        [missing-abilities] Peça no portal uma credencial com { $abilities ->
+            [none] a permissão que falta; quais faltam: espelho doctor
+           *[other] esta permissão: { $abilities }.
+        }
         [store-page-closed] Altere a página da loja no portal: a API ainda não aceita integrações.
         [not-found] Confira o código: o marketplace não conhece este registro nesta loja.
         [image-in-use] Tire antes a imagem do produto, do anúncio ou da página da loja que a usa.

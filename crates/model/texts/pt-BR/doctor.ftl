@@ -30,7 +30,7 @@ doctor-count-not-configured = { $count ->
 doctor-verdict-green = tudo o que foi verificado funciona
 doctor-verdict-yellow = funciona, e algo pede atenção
 doctor-verdict-red = algo não funciona
-doctor-verdict-authentication = o marketplace não aceita a credencial
+doctor-verdict-authentication = com esta credencial não se entra no marketplace
 doctor-verdict-open = nem tudo pôde ser verificado
 
 doctor-check-configuration = configuração
@@ -108,8 +108,10 @@ doctor-write-busy = database_busy: o banco ficou bloqueado nos { $seconds } s em
 doctor-backup = o mais novo é de { $at }; espelho backup verify prova que ele pode ser restaurado
 doctor-backup-late = o mais novo é de { $at }, há { $age }
     .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
+doctor-credential-database = um login precisa ser anotado antes, e o banco de dados não aceita gravações agora
+    .next = corrija primeiro o banco de dados
 doctor-backup-none = ainda não há nenhum em { $folder }
-    .next = sudo systemctl enable --now espelho-backup.timer (toda noite), ou espelho backup
+    .next = sudo systemctl start espelho-backup (agora); sudo systemctl enable --now espelho-backup.timer (toda noite)
 doctor-backup-unread = { $folder } não pode ser lida: “{ $cause }”
     .next = sudo -u espelho espelho doctor
 doctor-backup-of-server = um banco PostgreSQL é copiado pelas ferramentas do servidor
@@ -237,7 +239,10 @@ doctor-webhook-none = nenhum configurado; a loja é lida de tempos em tempos
 doctor-webhook-by-hand = criado no portal do vendedor, com segredo próprio ({ $address })
 doctor-webhook-address = nosso último login o registrou em { $address }
 doctor-webhook-unregistered = nenhum login nosso que o registrou está anotado; o próximo login do serviço registra { $address }
-    .next = sudo systemctl start espelho && espelho doctor
+    .next = { $running ->
+        [yes] sudo espelho reload
+       *[no] sudo systemctl start espelho && espelho doctor
+    }
 doctor-webhook-elsewhere = webhook_elsewhere: está registrado em { $registered }; a configuração diz { $configured }
     .next = { alarm-webhook-elsewhere.next }
 doctor-mistakes-no-login = não olhado: com o que está marcado acima, o doctor não faz login próprio, que poderia encerrar o token de outra loja

@@ -99,6 +99,8 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
             cause = answer_in(cause)
         )),
         "held" => Finding::skipped(SkipReason::NoAccess),
+        // The findings of the database have the cause.
+        "database" => Finding::absent(text!("doctor-credential-database")),
         // A refusal that passes by itself; one that lasts is an alarm.
         "TOO_MANY_REQUESTS" | "http_429" => {
             Finding::not_seen(text!("doctor-credential-failed", cause = cause))

@@ -312,8 +312,8 @@ mod tests {
             ),
             (
                 vec![&refused],
-                "1 vermelho: o marketplace não aceita a credencial (código de saída do doctor: 4)",
-                "1 red: the marketplace does not accept the credential (exit code of doctor: 4)",
+                "1 vermelho: com esta credencial não se entra no marketplace (código de saída do doctor: 4)",
+                "1 red: this credential gives no access to the marketplace (exit code of doctor: 4)",
             ),
             (
                 vec![&open],

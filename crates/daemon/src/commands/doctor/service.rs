@@ -224,7 +224,9 @@ fn alarm_of(alarm: &Value) -> Finding {
     let word = |name: &str| alarm[name].as_str().unwrap_or_default();
     let first = |names: &[&'static str]| names.iter().map(|name| word(name)).find(|word| !word.is_empty());
     let (said, cause) = (first(&["text", "pt"]).unwrap_or_default(), first(&["cause"]).unwrap_or_default());
-    let said = match said.contains(cause) {
+    // The sentence of a pause has its part in the reader's language.
+    let is_said = said.contains(cause) || first(&["code"]) == Some(Code::Paused.as_str());
+    let said = match is_said {
         true => said.to_owned(),
         false => format!("{} ({cause})", said.trim_end_matches('.')).trim_start().to_owned(),
     };

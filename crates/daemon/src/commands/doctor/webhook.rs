@@ -48,6 +48,7 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
             registered.as_ref().map(|known| known.url.as_str()),
             &webhook.public_url,
             config.key.as_str(),
+            store.all.status().is_some(),
         ),
         Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
     }
@@ -55,7 +56,7 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
 
 /// Judges the address that our last login registered. No answer of the marketplace shows it, so without such a login
 /// nothing is known (API document, "Authentication" 10).
-fn judge_address(registered: Option<&str>, configured: &str, store: &str) -> Finding {
+fn judge_address(registered: Option<&str>, configured: &str, store: &str, is_running: bool) -> Finding {
     match registered {
         Some(registered) if registered == configured => {
             Finding::green(text!("doctor-webhook-address", address = registered))
@@ -66,7 +67,10 @@ fn judge_address(registered: Option<&str>, configured: &str, store: &str) -> Fin
             configured = configured,
             store = store
         )),
-        None => Finding::absent(text!("doctor-webhook-unregistered", address = configured)),
+        None => {
+            let running = if is_running { "yes" } else { "no" };
+            Finding::absent(text!("doctor-webhook-unregistered", address = configured, running = running))
+        }
     }
 }
 
@@ -242,7 +246,7 @@ mod tests {
             (Some("https://old.example/webhooks/a"), State::Red),
             (None, State::Unknown),
         ] {
-            assert_eq!(judge_address(registered, CONFIGURED, "a").state, state, "{registered:?}");
+            assert_eq!(judge_address(registered, CONFIGURED, "a", true).state, state, "{registered:?}");
         }
     }
 }
