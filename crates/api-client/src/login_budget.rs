@@ -22,6 +22,9 @@ const LOGINS_A_MINUTE: usize = 4;
 /// The most logins forced by 401s within [`FORCED_WINDOW`].
 const FORCED_LOGINS: usize = 2;
 pub(crate) const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
+/// The most logins within [`FORCED_WINDOW`] that outages of the marketplace explain. One that restarts more often, or beside
+/// which another program logs in, is met as if no outage had been.
+const OUTAGES: usize = 4;
 /// Two tokens that end within this time are another program's doing: longer than the login limit's minute, which may
 /// keep that program out between two of its logins. A single one may be a person's test of the password, or the start of
 /// another installation.
@@ -79,6 +82,16 @@ pub(crate) fn judge_forced(forced: &[DateTime<Utc>], now: DateTime<Utc>) -> Forc
     }
 }
 
+/// Returns the reason of the login that a refused token asks for now. `was_out_of_reach` tells if the marketplace was since
+/// that token last worked, and is no sign of another program that has been named; the logins are of the last hour.
+pub(crate) fn reason_of_refusal(was_out_of_reach: bool, logins: &[PastLogin]) -> LoginReason {
+    let of_outages = logins.iter().filter(|(_, reason)| reason == LoginReason::AfterOutage.as_str()).count();
+    match was_out_of_reach && of_outages < OUTAGES {
+        true => LoginReason::AfterOutage,
+        false => LoginReason::Forced,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +121,22 @@ mod tests {
             ),
         ] {
             assert_eq!(allowed_at(logins(past), at(0)), expected.map(at), "{why}");
+        }
+    }
+
+    // withstands: F082
+    #[test]
+    fn outages_explain_four_ends_of_a_token_an_hour() {
+        use LoginReason::{AfterOutage, Forced};
+        let four = [(-3_000, "outage"), (-2_000, "outage"), (-60, "outage"), (-5, "outage")];
+        for (was_out_of_reach, past, expected) in [
+            (false, &[][..], Forced),
+            (true, &[], AfterOutage),
+            (true, &[(-9, "401"), (-5, "401")], AfterOutage),
+            (true, &four[1..], AfterOutage),
+            (true, &four, Forced),
+        ] {
+            assert_eq!(reason_of_refusal(was_out_of_reach, &logins(past)), expected, "{past:?}");
         }
     }
 

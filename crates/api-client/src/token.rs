@@ -215,10 +215,8 @@ impl TokenKeeper {
             Some(record) if usable(record) => return Ok(self.cache(record.clone())),
             None => LoginReason::First,
             Some(record) if refused.is_some_and(|r| same(r, record)) && !self.has_expired(record) => {
-                match self.metrics.was_out_of_reach() {
-                    true => LoginReason::AfterOutage,
-                    false => LoginReason::Forced,
-                }
+                let logins = self.logins_since(FORCED_WINDOW, self.clock.now()).await?;
+                login_budget::reason_of_refusal(self.metrics.was_out_of_reach(), &logins)
             }
             Some(_) => LoginReason::Renewal,
         };

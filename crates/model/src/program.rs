@@ -48,6 +48,10 @@ const WITHOUT_UNIT: &[(&str, &str)] = &[
     ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),
     ("sudo systemctl enable --now espelho espelho.socket espelho-backup.timer", "espelho run"),
     ("sudo systemctl enable --now espelho-backup.timer", "crontab -e"),
+    (
+        "sudo systemctl start espelho-backup; journalctl -u espelho-backup -n 20",
+        "espelho backup && espelho backup verify",
+    ),
     ("sudo systemctl start espelho-backup", "espelho backup && espelho backup verify"),
     // It keeps its terminal.
     ("sudo systemctl start espelho && espelho doctor", "espelho run"),
@@ -164,6 +168,8 @@ mod tests {
         for (text, expected) in [
             ("sudo systemctl start espelho", "espelho run"),
             ("sudo systemctl enable --now espelho", "espelho run"),
+            ("sudo systemctl enable --now espelho-backup.timer", "crontab -e"),
+            ("sudo systemctl start espelho-backup", "espelho backup && espelho backup verify"),
             ("sudo systemctl start espelho && espelho doctor", "espelho run"),
             ("depois: sudo espelho reload;", "depois: espelho reload;"),
             ("sudo systemctl restart espelho; journalctl -u espelho -n 50", "Ctrl-C; espelho run"),

@@ -1,10 +1,11 @@
 //! Errors of the database layer.
 
 use parking_lot::Mutex;
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, io::ErrorKind, path::Path, sync::LazyLock};
 
 use espelho_model::{
     StoreKey,
+    program::quoted,
     symptom::Symptom,
     text,
     text::{Arg, Language, Locale, Text},
@@ -417,12 +418,17 @@ fn database_in(url: &str) -> &str {
 
 /// Returns the message about a file of a copy that the system refuses, with the step that its reason asks for.
 fn copy_text(path: &str, source: &std::io::Error) -> Text {
-    let folder = std::path::Path::new(path).parent().unwrap_or(std::path::Path::new("."));
+    let place = Path::new(path);
+    let is_file = || std::fs::symlink_metadata(place).is_ok_and(|about| about.is_file());
     match source.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            text!("database-copy-denied", path = path, folder = folder.display().to_string())
+        ErrorKind::PermissionDenied => {
+            let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = quoted(&folder.unwrap_or(Path::new(".")).display().to_string());
+            text!("database-copy-denied", path = path, folder = folder)
         }
-        std::io::ErrorKind::AlreadyExists => text!("database-copy-in-the-way", path = path),
+        ErrorKind::AlreadyExists if is_file() => {
+            text!("database-copy-in-the-way", path = path, quoted = quoted(path))
+        }
         _ => text!("database-copy", path = path, cause = source.to_string()),
     }
 }

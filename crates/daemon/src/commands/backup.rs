@@ -11,7 +11,11 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_model::{clock::SystemClock, text, text::Text};
+use espelho_model::{
+    clock::SystemClock,
+    text,
+    text::{Locale, Text},
+};
 use espelho_store::{BackupAct, BackupRecord, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +27,7 @@ use crate::{
     config::Configuration,
     exit,
     place::Place,
+    report,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
@@ -33,7 +38,7 @@ pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
     if let Some(BackupCommand::Verify { path, plan }) = &arguments.command {
         return verify::run(cli, &configuration, path.as_deref(), *plan).await;
     }
-    let record = Record::begin(&configuration, BackupAct::Copy, arguments.plan);
+    let record = Record::begin(&configuration, BackupAct::Copy, arguments.plan, cli.locale);
     let done = back_up(&configuration, arguments.path.as_deref()).await;
     record.end(&done, true);
     match done {
@@ -77,13 +82,19 @@ struct Record {
     database: Option<PathBuf>,
     /// The time within which the next one has to succeed; zero ends that, `None` changes nothing.
     next_within: Option<Duration>,
+    locale: Locale,
 }
 
 impl Record {
     /// Begins an act. One with a plan is on record from its beginning: a kill must not hide it.
-    fn begin(configuration: &Configuration, act: BackupAct, BackupPlan { next_within }: BackupPlan) -> Self {
+    fn begin(
+        configuration: &Configuration,
+        act: BackupAct,
+        BackupPlan { next_within }: BackupPlan,
+        locale: Locale,
+    ) -> Self {
         let database = Store::file_named_by(&Place::meant(configuration).url);
-        let begun = Self { act, database, next_within };
+        let begun = Self { act, database, next_within, locale };
         if let Some(next_within) = next_within.filter(|span| !span.is_zero()) {
             begun.change(|record, at| record.plan(at, next_within));
         }
@@ -94,16 +105,30 @@ impl Record {
     /// alarm is about: one of root's does not prove that the service's user could make one.
     fn end<T>(self, done: &Result<T, Problem>, proves: bool) {
         match (self.next_within, done) {
-            (Some(Duration::ZERO), _) => {
-                let forgotten = self.database.as_deref().map(|file| BackupRecord::forget(file, self.act));
-                tell(forgotten.unwrap_or(Ok(())));
-            }
+            (Some(Duration::ZERO), _) => self.forget(),
             (None, Ok(_)) if proves && self.is_by_owner() && !self.read().is_empty() => {
                 self.change(BackupRecord::succeed);
             }
             (None, _) => (),
             (Some(_), Ok(_)) => self.change(BackupRecord::succeed),
             (Some(_), Err(problem)) => self.change(|record, at| record.fail(at, problem.text.clone())),
+        }
+    }
+
+    /// Forgets the act; without copies, there are none to prove.
+    fn forget(&self) {
+        let acts: &[BackupAct] = match self.act {
+            BackupAct::Copy => &[BackupAct::Copy, BackupAct::Verification],
+            BackupAct::Verification => &[BackupAct::Verification],
+        };
+        let Some(database) = &self.database else { return };
+        acts.iter().for_each(|act| self.tell(BackupRecord::forget(database, *act)));
+    }
+
+    /// Says that the record was not kept.
+    fn tell(&self, written: Result<(), espelho_store::Error>) {
+        if let Err(error) = written {
+            eprint!("espelho:\n{}", report::problem_lines(&Problem::from(error), self.locale));
         }
     }
 
@@ -118,17 +143,13 @@ impl Record {
         self.database.as_deref().map(|file| BackupRecord::read(file, self.act)).unwrap_or_default()
     }
 
+    /// Changes the record, where this process may: a file of another user's is none that the service believes.
     fn change(&self, change: impl FnOnce(&mut BackupRecord, DateTime<Utc>)) {
-        let Some(database) = &self.database else { return };
+        let may_write = rustix::process::geteuid().is_root() || self.is_by_owner();
+        let Some(database) = self.database.as_deref().filter(|_| may_write) else { return };
         let mut record = self.read();
         change(&mut record, SystemClock::shared().now());
-        tell(record.write(database, self.act));
-    }
-}
-
-fn tell(written: Result<(), espelho_store::Error>) {
-    if let Err(error) = written {
-        tracing::warn!(%error, "the service is not told how the backup ended");
+        self.tell(record.write(database, self.act));
     }
 }
 

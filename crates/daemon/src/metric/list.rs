@@ -39,7 +39,7 @@ metrics! {
     RATE_LIMITED: Counter "espelho_rate_limited_total" ["store"]
         "Requests that the marketplace refused with 429.";
     LOGINS: Counter "espelho_logins_total" ["store", "reason"]
-        "Logins, by reason: first, renewal, 401, or foreign (not made, because another program uses the credential).";
+        "Logins, by reason: first, renewal, 401 (also after an outage), or foreign (not made, because another program uses the credential).";
     TOKEN_EXPIRES: Gauge "espelho_token_expires_timestamp_seconds" ["store"]
         "When the token ends.";
     MIRROR_LAG: Histogram "espelho_mirror_lag_seconds" []

@@ -8,13 +8,16 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::{BackupAct, TroubledRow};
+use espelho_store::TroubledRow;
 
 use super::words::{Words, encoded, store_address};
 use crate::{acts::Deed, alarms::ShownAlarm, status::StatusSnapshot, terminal::shown};
 
 /// Starts the service and the port of its webhooks, now and with the machine, and shows what may keep it from starting.
 const START: &str = "sudo systemctl enable --now espelho espelho.socket; journalctl -u espelho -n 20";
+
+/// Makes a backup as the timer does, and proves it.
+const BACK_UP: &str = "sudo systemctl start espelho-backup";
 
 /// A command line, with what it does.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,10 +149,7 @@ pub(super) fn mends(trouble: Trouble<'_>) -> Vec<Mend> {
             ours(text!("page-mend-check"), "check"),
             plain(text!("page-mend-reload"), &program::called("sudo espelho reload")),
         ],
-        "backup_failed" => vec![match cause == BackupAct::Verification.command() {
-            true => ours(text!("page-mend-verify"), cause),
-            false => ours(text!("page-mend-backup"), BackupAct::Copy.command()),
-        }],
+        "backup_failed" => vec![plain(text!("page-mend-backup"), &program::called(BACK_UP))],
         "clock_wrong" => vec![plain(text!("page-mend-clock"), "sudo timedatectl set-ntp true")],
         _ => Vec::new(),
     }

@@ -235,13 +235,13 @@ alarm-backup-failed = { $part ->
     }
     .next = { $step } (then: sudo systemctl start espelho-backup)
 alarm-backup-late = { $part ->
-        [verification] No backup has been proved (espelho backup verify) since { $at }: the next proof did not come, or never ended.
-       *[copy] The last backup is of { $at }: the next one did not come, or never ended.
+        [verification] No proof of a backup (espelho backup verify) is on record since { $at }: the next proof did not come, or never ended.
+       *[copy] The last backup on record is of { $at }: the next one did not come, or never ended.
     }
     .next = sudo systemctl enable --now espelho-backup.timer; then: sudo systemctl start espelho-backup
 alarm-backup-never = { $part ->
-        [verification] No backup has ever been proved (espelho backup verify), although one was begun.
-       *[copy] No backup was ever complete, although one was begun.
+        [verification] No proof of a backup (espelho backup verify) is on record, although one was begun.
+       *[copy] No complete backup is on record, although one was begun.
     }
     .next = { alarm-backup-late.next }
 

@@ -90,9 +90,9 @@ doctor-write-failed = takes no writes: { $cause }
 doctor-write-busy = database_busy: the database stayed locked for the { $seconds } s that doctor waited; the lock belongs to { $holder }
     .next = { alarm-database-busy.next }
 
-doctor-backup = the newest one is of { $at }; espelho backup verify proves that it can be restored
+doctor-backup = the newest one is of { $at }
 doctor-backup-late = the newest one is of { $at }, { $age } ago
-    .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
+    .next = sudo systemctl start espelho-backup; journalctl -u espelho-backup -n 20
 doctor-credential-database = a login is put on record before it is made, and the database takes no writes now
     .next = mend the database first
 doctor-backup-none = there is none in { $folder } yet

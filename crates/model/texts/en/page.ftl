@@ -67,7 +67,6 @@ page-mend-check = To see every mistake:
 page-mend-reload = To read it again:
 page-mend-clock = To set the clock:
 page-mend-backup = To back up now:
-page-mend-verify = To prove the backup:
 
 page-alarm-service-stopped = service stopped
 page-alarm-disk-full = disk full

@@ -235,13 +235,13 @@ alarm-backup-failed = { $part ->
     }
     .next = { $step } (depois: sudo systemctl start espelho-backup)
 alarm-backup-late = { $part ->
-        [verification] Nenhum backup foi provado (espelho backup verify) desde { $at }: a prova seguinte não veio, ou não terminou.
-       *[copy] O último backup é de { $at }: o seguinte não veio, ou não terminou.
+        [verification] Não há prova de backup (espelho backup verify) anotada desde { $at }: a prova seguinte não veio, ou não terminou.
+       *[copy] O último backup anotado é de { $at }: o seguinte não veio, ou não terminou.
     }
     .next = sudo systemctl enable --now espelho-backup.timer; depois: sudo systemctl start espelho-backup
 alarm-backup-never = { $part ->
-        [verification] Nenhum backup foi provado até hoje (espelho backup verify), embora uma prova tenha começado.
-       *[copy] Nenhum backup ficou completo até hoje, embora um tenha começado.
+        [verification] Não há prova de backup (espelho backup verify) anotada, embora uma tenha começado.
+       *[copy] Não há backup completo anotado, embora um tenha começado.
     }
     .next = { alarm-backup-late.next }
 

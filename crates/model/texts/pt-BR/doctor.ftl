@@ -105,9 +105,9 @@ doctor-write-failed = não aceita gravações: “{ $cause }”
 doctor-write-busy = database_busy: o banco ficou bloqueado nos { $seconds } s em que o doctor esperou; quem bloqueia: { $holder }
     .next = { alarm-database-busy.next }
 
-doctor-backup = o mais novo é de { $at }; espelho backup verify prova que ele pode ser restaurado
+doctor-backup = o mais novo é de { $at }
 doctor-backup-late = o mais novo é de { $at }, há { $age }
-    .next = systemctl status espelho-backup; journalctl -u espelho-backup -n 20
+    .next = sudo systemctl start espelho-backup; journalctl -u espelho-backup -n 20
 doctor-credential-database = um login precisa ser anotado antes, e o banco de dados não aceita gravações agora
     .next = corrija primeiro o banco de dados
 doctor-backup-none = ainda não há nenhum em { $folder }

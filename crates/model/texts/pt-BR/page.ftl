@@ -70,7 +70,6 @@ page-mend-check = Para ver todos os erros:
 page-mend-reload = Para ler de novo:
 page-mend-clock = Para acertar o relógio:
 page-mend-backup = Para fazer o backup agora:
-page-mend-verify = Para provar o backup:
 
 page-alarm-service-stopped = serviço parado
 page-alarm-disk-full = disco cheio

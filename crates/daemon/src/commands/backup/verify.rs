@@ -41,7 +41,7 @@ pub(super) async fn run(
     path: Option<&Path>,
     plan: BackupPlan,
 ) -> u8 {
-    let record = Record::begin(configuration, BackupAct::Verification, plan);
+    let record = Record::begin(configuration, BackupAct::Verification, plan, cli.locale);
     let done = verify(configuration, path).await;
     // One that a person names need not be the newest.
     record.end(&done, path.is_none());

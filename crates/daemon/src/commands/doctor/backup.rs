@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
-use espelho_model::{text, text::Arg};
+use espelho_model::{text, text::Arg, time::past};
 use espelho_store::{BackupAct, BackupRecord, Store};
 
 use super::{facts::Facts, finding::Finding};
@@ -18,8 +18,9 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         return Finding::not_configured(text!("doctor-backup-of-server"));
     };
     let folder = backup::default_folder(&database);
-    let last = BackupRecord::read(&database, BackupAct::Copy).succeeded_at;
-    judge(&backup::names_in(&folder), last, &folder, facts.clock.now())
+    let now = facts.clock.now();
+    let last = past(BackupRecord::read(&database, BackupAct::Copy).succeeded_at, now);
+    judge(&backup::names_in(&folder), last, &folder, now)
 }
 
 /// Judges the newest backup: of those in the folder, or the last one of all, which may lie elsewhere.

@@ -79,7 +79,7 @@ impl BackupRecord {
             Ok(record) => record,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
             Err(error) => {
-                tracing::warn!(%error, act = act.command(), "the record of the backups cannot be read");
+                tracing::debug!(%error, act = act.command(), "the record of the backups cannot be read");
                 Self::default()
             }
         }
