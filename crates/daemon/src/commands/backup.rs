@@ -40,7 +40,7 @@ pub(super) async fn run(cli: &Cli, arguments: &BackupArgs) -> u8 {
     }
     let record = Record::begin(&configuration, BackupAct::Copy, arguments.plan, cli.locale);
     let done = back_up(&configuration, arguments.path.as_deref()).await;
-    record.end(&done, true);
+    record.end(done.as_ref().map(|path| std::path::absolute(path).ok()), true);
     match done {
         Ok(path) => {
             match cli.json {
@@ -103,14 +103,14 @@ impl Record {
 
     /// Notes how it ended. Whoever starts one by hand sees its failure; its success ends an alarm, if it proves what the
     /// alarm is about: one of root's does not prove that the service's user could make one.
-    fn end<T>(self, done: &Result<T, Problem>, proves: bool) {
+    fn end(self, done: Result<Option<PathBuf>, &Problem>, proves: bool) {
         match (self.next_within, done) {
             (Some(Duration::ZERO), _) => self.forget(),
-            (None, Ok(_)) if proves && self.is_by_owner() && !self.read().is_empty() => {
-                self.change(BackupRecord::succeed);
+            (None, Ok(made)) if proves && self.is_by_owner() && !self.read().is_empty() => {
+                self.change(|record, at| record.succeed(at, made));
             }
             (None, _) => (),
-            (Some(_), Ok(_)) => self.change(BackupRecord::succeed),
+            (Some(_), Ok(made)) => self.change(|record, at| record.succeed(at, made)),
             (Some(_), Err(problem)) => self.change(|record, at| record.fail(at, problem.text.clone())),
         }
     }

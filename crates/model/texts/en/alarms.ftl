@@ -230,7 +230,7 @@ alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }
 alarm-notice-failed = Messages about alarms do not go out by { $channel }: { $detail }.
     .next = correct [notices.{ $channel }] in espelho.toml or what receives them, then: espelho notice test --channel { $channel }
 alarm-backup-failed = { $part ->
-        [verification] No backup could be proved (espelho backup verify): { $cause }
+        [verification] The backup could not be proved (espelho backup verify): { $cause }
        *[copy] The last backup failed: { $cause }
     }
     .next = { $step } (then: sudo systemctl start espelho-backup)

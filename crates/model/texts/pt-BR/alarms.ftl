@@ -230,7 +230,7 @@ alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $unti
 alarm-notice-failed = Os avisos de alarmes não saem por { $channel }: { $detail }.
     .next = corrija [notices.{ $channel }] em espelho.toml ou o que os recebe; depois: espelho notice test --channel { $channel }
 alarm-backup-failed = { $part ->
-        [verification] Nenhum backup pôde ser provado (espelho backup verify): { $cause }
+        [verification] O backup não pôde ser provado (espelho backup verify): { $cause }
        *[copy] O último backup falhou: { $cause }
     }
     .next = { $step } (depois: sudo systemctl start espelho-backup)

@@ -44,7 +44,7 @@ pub(super) async fn run(
     let record = Record::begin(configuration, BackupAct::Verification, plan, cli.locale);
     let done = verify(configuration, path).await;
     // One that a person names need not be the newest.
-    record.end(&done, path.is_none());
+    record.end(done.as_ref().map(|_| None), path.is_none());
     match done {
         Ok(Verified { path, orders, products, took }) => {
             let path = path.display().to_string();

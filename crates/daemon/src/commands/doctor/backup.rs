@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
-use espelho_model::{text, text::Arg, time::past};
+use espelho_model::{program::quoted, text, text::Arg, time::past};
 use espelho_store::{BackupAct, BackupRecord, Store};
 
 use super::{facts::Facts, finding::Finding};
@@ -19,7 +19,9 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     };
     let folder = backup::default_folder(&database);
     let now = facts.clock.now();
-    let last = past(BackupRecord::read(&database, BackupAct::Copy).succeeded_at, now);
+    let record = BackupRecord::read(&database, BackupAct::Copy);
+    let is_there = record.made.is_some_and(|made| made.is_dir());
+    let last = past(record.succeeded_at, now).filter(|_| is_there);
     judge(&backup::names_in(&folder), last, &folder, now)
 }
 
@@ -35,6 +37,10 @@ fn judge(
         Ok(names) => names.iter().filter_map(|name| made_at(name)).chain(last).max(),
         Err(_) if last.is_some() => last,
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let quoted = quoted(&folder);
+            return Finding::yellow(text!("database-copy-in-the-way", path = folder, quoted = quoted));
+        }
         Err(error) => {
             let cause = error.to_string();
             return Finding::absent(text!("doctor-backup-unread", folder = folder, cause = cause));
@@ -76,6 +82,7 @@ mod tests {
             (Ok(&["espelho-antes"]), State::NotConfigured, "doctor-backup-none"),
             (Ok(&[]), State::NotConfigured, "doctor-backup-none"),
             (Err(io::ErrorKind::NotFound), State::NotConfigured, "doctor-backup-none"),
+            (Err(io::ErrorKind::NotADirectory), State::Yellow, "database-copy-in-the-way"),
             (Err(io::ErrorKind::PermissionDenied), State::Unknown, "doctor-backup-unread"),
         ] {
             let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());

@@ -37,6 +37,9 @@ pub enum BackupAct {
 pub struct BackupRecord {
     /// When it last succeeded.
     pub succeeded_at: Option<DateTime<Utc>>,
+    /// The folder that it made then; `None` for a proof.
+    #[serde(default)]
+    pub made: Option<PathBuf>,
     /// Why the last one failed; `None` if it succeeded.
     pub failure: Option<BackupFailure>,
     /// When a first run with a plan began.
@@ -117,9 +120,9 @@ impl BackupRecord {
         self.next_within_seconds = Some(next_within.as_secs());
     }
 
-    /// Notes a success.
-    pub fn succeed(&mut self, at: DateTime<Utc>) {
-        (self.succeeded_at, self.failure) = (Some(at), None);
+    /// Notes a success, and the folder that it made.
+    pub fn succeed(&mut self, at: DateTime<Utc>, made: Option<PathBuf>) {
+        (self.succeeded_at, self.made, self.failure) = (Some(at), made, None);
     }
 
     /// Notes a failure.
@@ -196,22 +199,22 @@ mod tests {
     fn a_planned_act_is_due_from_its_last_success_or_its_first_beginning() {
         let now = at(50);
         let mut record = BackupRecord::default();
-        record.succeed(at(0));
+        record.succeed(at(0), None);
         assert_eq!(record.due_at(now), None, "nothing promises another");
         let mut record = BackupRecord::default();
         record.plan(at(1), NIGHT);
         record.plan(at(25), NIGHT);
         assert_eq!(record.due_at(now), Some(at(37)), "neither of the two has ended");
-        record.succeed(at(26));
+        record.succeed(at(26), None);
         assert_eq!(record.due_at(now), Some(at(62)));
         record.plan(at(40), NIGHT);
         record.fail(at(41), cause());
         assert_eq!(record.due_at(now), Some(at(62)), "a failure proves nothing");
         record.fail(at(42), cause());
         assert_eq!(record.failure.as_ref().map(|failure| failure.since), Some(at(41)));
-        record.succeed(at(43));
+        record.succeed(at(43), None);
         assert_eq!((&record.failure, record.due_at(now)), (&None, Some(at(79))));
-        record.succeed(at(9_000));
+        record.succeed(at(9_000), None);
         assert_eq!(record.due_at(now), Some(at(37)), "that clock was wrong");
     }
 
