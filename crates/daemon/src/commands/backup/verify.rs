@@ -14,14 +14,14 @@ use espelho_model::{
     text,
     text::{Arg, Locale},
 };
-use espelho_store::{BackupAct, Store};
+use espelho_store::{BackupAct, Error, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{Bar, Record, default_folder, names_in, only_files};
 use crate::{
     cli::{BackupPlan, Cli},
-    commands::say,
+    commands::{in_full, say},
     config::Configuration,
     exit,
     place::Place,
@@ -102,7 +102,9 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
     let url = format!("sqlite:{}", scratch.join("espelho.db").display());
     let bar = Bar::new();
     let progress = |name, done, all| bar.tell(name, done, all);
-    espelho_store::restore(&url, from, false, (Arc::clone(clock), Locale::default()), &progress).await?;
+    espelho_store::restore(&url, from, false, (Arc::clone(clock), Locale::default()), &progress)
+        .await
+        .map_err(|error| unrestored(from, &error))?;
     let store = Store::attach(&url, Arc::clone(clock)).await?;
     let counted = async {
         let states = store.overview().table_states(None).await?;
@@ -115,11 +117,23 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
                 .map(|state| state.live)
                 .sum()
         };
-        Ok::<_, espelho_store::Error>((live("orders"), live("products")))
+        Ok::<_, Error>((live("orders"), live("products")))
     };
     let counted = counted.await;
     store.close().await;
     Ok(counted?)
+}
+
+/// Returns the problem of a copy that was not restored. What is wrong with its database would read as if it were wrong with
+/// the one in use, in a place that nobody knows.
+fn unrestored(copy: &Path, error: &Error) -> Problem {
+    if let Error::NoBackup { .. } | Error::Copy { .. } | Error::NoRoom { .. } = error {
+        return Problem::from_store(error);
+    }
+    let said = in_full(error);
+    let cause = said.lines().next().unwrap_or_default();
+    let text = text!("copies-unsound", path = copy.display().to_string(), cause = cause);
+    Problem::new(Trouble::Failure, "backup", error, text)
 }
 
 /// Returns the newest backup: their names sort by time.
