@@ -21,7 +21,7 @@ use serde_json::json;
 use super::{Bar, Record, default_folder, names_in, only_files};
 use crate::{
     cli::{BackupPlan, Cli},
-    commands::{in_full, say},
+    commands::say,
     config::Configuration,
     exit,
     place::Place,
@@ -130,7 +130,11 @@ fn unrestored(copy: &Path, error: &Error) -> Problem {
     if let Error::NoBackup { .. } | Error::Copy { .. } | Error::NoRoom { .. } = error {
         return Problem::from_store(error);
     }
-    let said = in_full(error);
+    let mut root: &dyn std::error::Error = error;
+    while let Some(cause) = root.source() {
+        root = cause;
+    }
+    let said = root.to_string();
     let cause = said.lines().next().unwrap_or_default();
     let text = text!("copies-unsound", path = copy.display().to_string(), cause = cause);
     Problem::new(Trouble::Failure, "backup", error, text)
