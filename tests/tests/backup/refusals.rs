@@ -139,6 +139,11 @@ async fn what_is_no_sound_backup_of_a_known_version_changes_nothing() {
     let middle = bytes.len() / 2;
     bytes[middle..].iter_mut().for_each(|byte| *byte ^= 0x5A);
     fs::write(&path, bytes).unwrap();
+    let headless = spoiled("headless");
+    let path = headless.join("espelho.db");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[..100].fill(0x5A);
+    fs::write(&path, bytes).unwrap();
     let foreign = spoiled("foreign");
     fs::remove_file(foreign.join("espelho.db")).unwrap();
     execute_new(&foreign.join("espelho.db")).await;
@@ -149,6 +154,8 @@ async fn what_is_no_sound_backup_of_a_known_version_changes_nothing() {
         (half, 2, "the file espelho.db-inbox is missing"),
         (newer, 2, "schema version 9999"),
         (damaged, 1, "is damaged"),
+        (headless.clone(), 1, "The backup"),
+        (headless, 1, "is damaged: “error returned from database: (code: 26)"),
         (foreign, 2, "espelho.db in it is not one of espelho's"),
     ] {
         installation.run(&["restore", "--replace", text(&from)]).await.expect(code).says(words);

@@ -1,6 +1,6 @@
 //! Backups that fail, and that do not come.
 
-use espelho_tests::{Kind, on_both_databases, surfaces::Alarm};
+use espelho_tests::{Kind, on_both_databases};
 
 use crate::stage::Stage;
 
@@ -10,12 +10,7 @@ async fn a_backup_that_cannot_be_proved_is_named_until_one_is() {
     let stage = Stage::on(Kind::Sqlite).await;
     let verify = ["backup", "verify", "--next-within", "36h"];
     stage.installation.run(&verify).await.expect(1);
-    let mut watch = stage.watch("no backup to prove", "backup_failed");
-    let alarm = watch.raised().await;
-    assert_eq!(alarm.text("cause"), "backup verify", "{alarm:?}");
-    types_all(&stage, &alarm).await;
-    watch.ends();
-    watch.cleared().await;
+    is_named_and_mended(&stage, "no backup to prove", "backup verify", || ()).await;
 }
 
 // Exercises F104, F134
@@ -27,13 +22,8 @@ async fn a_planned_backup_into_a_folder_that_takes_none_is_named_and_one_by_hand
     stage.installation.run(&["backup"]).await.expect(1);
     stage.is_well().await;
     stage.installation.run(&["backup", "--next-within", "36h"]).await.expect(1);
-    let mut watch = stage.watch("no folder for backups", "backup_failed");
-    let alarm = watch.raised().await;
-    assert_eq!(alarm.text("cause"), "backup", "{alarm:?}");
-    std::fs::remove_file(&backups).unwrap();
-    types_all(&stage, &alarm).await;
-    watch.ends();
-    watch.cleared().await;
+    let remove = || std::fs::remove_file(&backups).unwrap();
+    is_named_and_mended(&stage, "no folder for backups", "backup", remove).await;
 }
 
 // Exercises F104, F134
@@ -63,9 +53,15 @@ async fn a_backup_by_hand_promises_no_other(kind: Kind) {
     stage.is_well().await;
 }
 
-/// Runs every command that an alarm's next step prints.
-async fn types_all(stage: &Stage, alarm: &Alarm) {
+/// Waits for the alarm about this act, mends the cause, and runs every command that the alarm's next step prints.
+async fn is_named_and_mended(stage: &Stage, fault: &'static str, act: &str, mend: impl FnOnce()) {
+    let mut watch = stage.watch(fault, "backup_failed");
+    let alarm = watch.raised().await;
+    assert_eq!(alarm.text("cause"), act, "{alarm:?}");
+    mend();
     for command in alarm.commands() {
         stage.types(&command.iter().map(String::as_str).collect::<Vec<_>>()).await;
     }
+    watch.ends();
+    watch.cleared().await;
 }

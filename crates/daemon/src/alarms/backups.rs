@@ -1,4 +1,4 @@
-//! What is on record about backups of the database's file.
+//! Observations of the last backups, from the records beside the database's file.
 
 use std::path::Path;
 

@@ -33,7 +33,7 @@ pub enum BackupCommand {
     },
 }
 
-/// The plan of whatever starts backups regularly.
+/// The plan of a timer that starts backups.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BackupPlan {
     /// For a timer: an alarm if no other one has succeeded within this time (36h, 8d); 0h ends that.

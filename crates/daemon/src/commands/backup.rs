@@ -7,11 +7,13 @@ use std::{
     io::{self, IsTerminal as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
+    Clock,
     clock::SystemClock,
     text,
     text::{Locale, Text},
@@ -58,21 +60,23 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let place = Place::to_read(configuration)?;
     let clock = SystemClock::shared();
     let store = espelho_store::open_to_copy(&place.url, clock.clone()).await?;
-    let of_now = || {
-        let folder = default_folder(store.file().unwrap_or(Path::new("")));
-        folder.join(format!("{PREFIX}{}", clock.now().format(TIME)))
+    let path = match path {
+        Some(path) => path.to_path_buf(),
+        None => free_folder(&default_folder(store.file().unwrap_or(Path::new(""))), &clock).await,
     };
-    let mut at = path.map_or_else(of_now, Path::to_path_buf);
-    // One that was made a moment ago has the name of this second.
-    if path.is_none() && at.exists() {
-        clock.sleep(Duration::from_secs(1)).await;
-        at = of_now();
-    }
-    let path = at;
     let bar = Bar::new();
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
     done.map(|()| path).map_err(Problem::from)
+}
+
+/// Returns the place of a backup that is made now. One that was made a moment ago has the name of this second.
+async fn free_folder(folder: &Path, clock: &Arc<dyn Clock>) -> PathBuf {
+    let of_now = || folder.join(format!("{PREFIX}{}", clock.now().format(TIME)));
+    if of_now().exists() {
+        clock.sleep(Duration::from_secs(1)).await;
+    }
+    of_now()
 }
 
 /// The record of an act, for the service's alarms.
@@ -101,8 +105,8 @@ impl Record {
         begun
     }
 
-    /// Notes how it ended. Whoever starts one by hand sees its failure; its success ends an alarm, if it proves what the
-    /// alarm is about: one of root's does not prove that the service's user could make one.
+    /// Notes the end of the act. A person who starts one by hand sees its failure; its success ends an alarm, if it proves
+    /// what the alarm is about: one of root's does not prove that the service's user could make one.
     fn end(self, done: Result<Option<PathBuf>, &Problem>, proves: bool) {
         match (self.next_within, done) {
             (Some(Duration::ZERO), _) => self.forget(),

@@ -272,10 +272,16 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
     })
 }
 
-/// Returns the store that the path of a webhook's address names.
-pub(crate) fn named_in_address(url: &str) -> Option<StoreKey> {
+/// Returns the other store that the path of a webhook's address names. In the sandbox it counts only if it is here: a proxy
+/// of a developer may name its paths as it likes.
+pub(crate) fn other_store_in(
+    url: &str,
+    (store, environment): (&StoreKey, Environment),
+    is_here: impl Fn(&StoreKey) -> bool,
+) -> Option<StoreKey> {
     let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-    path.rsplit_once("/webhooks/").and_then(|(_, key)| StoreKey::new(key).ok())
+    let named = path.rsplit_once("/webhooks/").and_then(|(_, key)| StoreKey::new(key).ok());
+    named.filter(|key| key != store).filter(|key| environment == Environment::Production || is_here(key))
 }
 
 /// Refuses the webhook address of another store: its deliveries would be answered with that store's secret, or with none
@@ -285,10 +291,7 @@ fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     let mut seen = std::collections::HashMap::new();
     addressed.find_map(|(store, url)| {
         let is_here = |key: &StoreKey| stores.iter().any(|other| other.key == *key);
-        // In the sandbox anything goes: a proxy of a developer may name its paths as it likes.
-        let named = named_in_address(url)
-            .filter(|key| *key != store.key)
-            .filter(|key| is_here(key) || store.environment == Environment::Production);
+        let named = other_store_in(url, (&store.key, store.environment), is_here);
         let same = seen.insert(url.trim_end_matches('/'), &store.key);
         let other = named.as_ref().or(same)?;
         Some(ConfigError {

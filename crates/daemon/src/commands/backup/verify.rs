@@ -102,9 +102,7 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
     let url = format!("sqlite:{}", scratch.join("espelho.db").display());
     let bar = Bar::new();
     let progress = |name, done, all| bar.tell(name, done, all);
-    espelho_store::restore(&url, from, false, (Arc::clone(clock), Locale::default()), &progress)
-        .await
-        .map_err(|error| unrestored(from, &error))?;
+    espelho_store::restore(&url, from, false, (Arc::clone(clock), Locale::default()), &progress).await?;
     let store = Store::attach(&url, Arc::clone(clock)).await?;
     let counted = async {
         let states = store.overview().table_states(None).await?;
@@ -122,22 +120,6 @@ async fn restore_into(scratch: &Path, from: &Path, clock: &Arc<dyn Clock>) -> Re
     let counted = counted.await;
     store.close().await;
     Ok(counted?)
-}
-
-/// Returns the problem of a copy that was not restored. What is wrong with its database would read as if it were wrong with
-/// the one in use, in a place that nobody knows.
-fn unrestored(copy: &Path, error: &Error) -> Problem {
-    if let Error::NoBackup { .. } | Error::Copy { .. } | Error::NoRoom { .. } = error {
-        return Problem::from_store(error);
-    }
-    let mut root: &dyn std::error::Error = error;
-    while let Some(cause) = root.source() {
-        root = cause;
-    }
-    let said = root.to_string();
-    let cause = said.lines().next().unwrap_or_default();
-    let text = text!("copies-unsound", path = copy.display().to_string(), cause = cause);
-    Problem::new(Trouble::Failure, "backup", error, text)
 }
 
 /// Returns the newest backup: their names sort by time.

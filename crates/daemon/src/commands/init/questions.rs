@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{super::prompt, exists, is_here, store_file};
 use crate::{
     cli::InitArgs,
-    config::{Environment, check_address, check_base, environment_of, first_readable, named_in_address},
+    config::{Environment, check_address, check_base, environment_of, first_readable, other_store_in},
     terminal::shown,
 };
 
@@ -143,9 +143,7 @@ fn check_webhook(url: &str, environment: Environment, store: &StoreKey, dir: &Pa
         return Ok(());
     }
     check_address("public_url", url, environment)?;
-    // In the sandbox a proxy may name its paths as it likes.
-    let is_others = |other: &StoreKey| environment == Environment::Production || is_here(dir, other);
-    match named_in_address(url).filter(|other| other != store).filter(is_others) {
+    match other_store_in(url, (store, environment), |other| is_here(dir, other)) {
         Some(other) => Err(text!("config-webhook-of-other", other = other.as_str(), store = store.as_str())),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! How the last backups ended, in files beside the database: a backup may fail because nothing can be written into the
+//! Records of the last backups, in files beside the database: a backup may fail because nothing can be written into the
 //! database, and the service tells people about it.
 
 use std::{
@@ -32,23 +32,23 @@ pub enum BackupAct {
     Verification,
 }
 
-/// What is on record about an act: how it last ended, and when it is due again.
+/// The record of an act: its last success or failure, and its plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupRecord {
-    /// When it last succeeded.
+    /// The time of the last success.
     pub succeeded_at: Option<DateTime<Utc>>,
     /// The folder that it made then; `None` for a proof.
     #[serde(default)]
     pub made: Option<PathBuf>,
-    /// Why the last one failed; `None` if it succeeded.
+    /// The failure of the last run; `None` if it succeeded.
     pub failure: Option<BackupFailure>,
-    /// When a first run with a plan began.
+    /// The beginning of the first run with a plan.
     planned_at: Option<DateTime<Utc>>,
     /// The time within which the next one has to succeed, in seconds, where something starts them regularly.
     next_within_seconds: Option<u64>,
 }
 
-/// Why an act failed.
+/// A failure of an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFailure {
     /// The first failure since the last success.
@@ -148,7 +148,7 @@ impl BackupRecord {
 }
 
 fn read(file: &Path, database: &Path) -> io::Result<BackupRecord> {
-    // Whoever may write into the folder may put anything there: a link, or a pipe that nobody writes into.
+    // A member of the folder's group may put a link there, or a pipe without a writer.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let record = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
     let about = record.metadata()?;

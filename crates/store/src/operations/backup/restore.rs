@@ -7,7 +7,11 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, text::Locale};
+use espelho_model::{
+    Clock,
+    symptom::{DatabaseRefusal, Symptom},
+    text::Locale,
+};
 use sqlx::{
     Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
@@ -118,10 +122,16 @@ pub async fn restore(
 
 /// Turns an error about the copy into one about the backup: nobody knows the copy by its name.
 fn of_backup(error: Error, from: &Path) -> Error {
-    match error {
-        Error::Damaged { what, .. } => Error::DamagedBackup { path: from.display().to_string(), what },
-        other => other,
-    }
+    let is_no_database = matches!(error.symptom(), Symptom::Database(DatabaseRefusal::Damaged, _));
+    let what = match error {
+        Error::Damaged { what, .. } => what,
+        // Its first page is no database's any more.
+        Error::Connect { source, .. } if is_no_database => source.to_string(),
+        other => return other,
+    };
+    // SQLite lists what it finds, a line each.
+    let what = what.lines().find(|line| !line.starts_with("***")).unwrap_or_default().to_owned();
+    Error::DamagedBackup { path: from.display().to_string(), what }
 }
 
 /// Checks the copy, migrates it, and sanitizes it.

@@ -34,11 +34,11 @@ pub struct Observations {
     pub strangers: Option<Rows>,
     /// The channels by which people hear of alarms, and that fail.
     pub channels: Vec<ChannelTrouble>,
-    /// What is on record about backups of the database's file.
+    /// The last backups of the database's file, and their proofs.
     pub backups: Vec<BackupObservation>,
 }
 
-/// How the last backups ended.
+/// The last runs of one act, as they are on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupObservation {
     /// The part that they are about.

@@ -5,7 +5,7 @@ use espelho_store::BackupAct;
 
 use super::*;
 
-/// How an act last ended: seconds since its success, its failure, and the time at which it was due.
+/// Seconds since an act last succeeded, since it failed, and since it was due.
 type Ended = (Option<i64>, Option<i64>, Option<i64>);
 
 fn told((copy, verification): (Ended, Ended)) -> Vec<(String, String, Option<DateTime<Utc>>)> {
