@@ -11,6 +11,7 @@ on_both_databases![
     another_credential_has_a_webhook_of_its_own,
     init_registers_the_webhook_in_its_only_login,
     a_reload_tells_of_an_address_that_it_does_not_move,
+    a_move_makes_the_service_read_the_address_first,
 ];
 
 const OURS: &str = "http://127.0.0.1:9/webhooks/production";
@@ -128,4 +129,21 @@ async fn a_reload_tells_of_an_address_that_it_does_not_move(kind: Kind) {
     until("the webhook is moved", async || addresses(&sandbox) == [OTHER]).await;
     service.terminate().await;
     service.end().await.expect(0);
+}
+
+async fn a_move_makes_the_service_read_the_address_first(kind: Kind) {
+    let sandbox = marketplace().await;
+    let installation = Installation::on(kind).await;
+    installation.write_main_with_known_port_and("[webhooks]\nlisten = \"127.0.0.1:0\"\n");
+    configure(&installation, &sandbox, OURS);
+    let service = installation.start(&["run"]);
+    until("the webhook is registered", async || addresses(&sandbox) == [OURS]).await;
+    configure(&installation, &sandbox, OTHER);
+    let moved = installation.run(&["webhook", "move", STORE, "--lang", "en"]).await.expect(0);
+    assert!(moved.stdout.contains("read the configuration again"), "{moved}");
+    until("the webhook is moved", async || addresses(&sandbox) == [OTHER]).await;
+    service.terminate().await;
+    service.end().await.expect(0);
+    let moved = installation.run(&["webhook", "move", STORE, "--lang", "en"]).await.expect(0);
+    assert!(moved.stdout.contains("No service of this machine"), "{moved}");
 }

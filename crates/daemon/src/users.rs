@@ -1,5 +1,19 @@
 //! Names of the operating system's users.
 
+use std::{os::unix::fs::MetadataExt as _, path::Path};
+
+/// The user of the package's service.
+const SERVICE: &str = "espelho";
+
+/// Returns the owner of a file as sudo(8) takes it, or of the folder in which this user may not see the file.
+pub(crate) fn owner_of(file: &Path) -> String {
+    let Some(about) = file.ancestors().find_map(|path| path.metadata().ok()) else {
+        return SERVICE.to_owned();
+    };
+    // A number is quoted: it stands after a hash, which begins a comment of the shell.
+    name_of(about.uid()).unwrap_or_else(|| format!("'#{}'", about.uid()))
+}
+
 /// Returns the name of a user; `None` where no file of this machine names it.
 pub(crate) fn name_of(id: u32) -> Option<String> {
     named_in(&std::fs::read_to_string("/etc/passwd").ok()?, id)

@@ -97,6 +97,12 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Returns the command line of this process, as a shell takes it.
+pub fn typed() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    [NAME.to_owned()].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a text of the catalogue, or a command line, whose command lines call the program as they must.
 pub fn called(text: &str) -> Cow<'_, str> {
     let text = match HAS_NO_UNIT.get() {

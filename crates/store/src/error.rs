@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::{borrow::Cow, collections::BTreeMap, io::ErrorKind, path::Path, sync::LazyLock};
 
 use espelho_model::{
-    StoreKey,
+    StoreKey, program,
     program::quoted,
     symptom::Symptom,
     text,
@@ -367,7 +367,7 @@ impl Error {
             Self::LockFile { path, source } => {
                 text!("database-lock-file", path = path, cause = source.to_string())
             }
-            Self::Foreign { path, .. } => text!("place-foreign", path = path),
+            Self::Foreign { path, .. } => text!("place-foreign", path = path, command = program::typed()),
             Self::Copy { path, source, .. } => copy_text(path, source),
             Self::BackupExists { path } => text!("database-backup-exists", path = path),
             Self::NoBackup { path, name, defect } => {

@@ -283,6 +283,53 @@ async fn a_log_that_the_erp_has_begun_is_the_services_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn doctor_tells_another_user_what_the_service_says_and_blames_no_database() {
+    if !is_root() {
+        return;
+    }
+    let installed = Installed::new().await;
+    let service = installed.service().await;
+    for (user, file) in [(ERP, "espelho.db-inbox"), (STRANGER, "espelho.db")] {
+        let told = Running::of(installed.command(user, &["doctor", "--json"])).end().await.expect(3).json();
+        let findings = told["findings"].as_array().expect("a list");
+        let of = |check: &str| findings.iter().find(|finding| finding["check"] == check).expect("a finding");
+        for check in ["lock", "credential", "scopes", "rate_budget"] {
+            assert_eq!(of(check)["state"], "green", "the service answers: {}", of(check));
+        }
+        for check in ["database", "database_write", "database_schema", "disk", "labels"] {
+            let finding = of(check);
+            let found = finding["found"].as_str().unwrap_or_default();
+            assert_eq!(finding["state"], "unknown", "{finding}");
+            assert!(found.contains("este usuário não pode"), "{finding}");
+        }
+        let (found, fix) = (&of("database")["found"], &of("database")["fix"]);
+        assert!(found.as_str().is_some_and(|found| found.contains(&format!("state/{file};"))), "{found}");
+        let step = format!("sudo -u '#{}' espelho", SERVICE.user);
+        assert!(
+            fix.as_str().is_some_and(|fix| fix.starts_with(&step) && fix.ends_with("doctor --json")),
+            "{fix}"
+        );
+    }
+    service.terminate().await;
+    service.end().await.expect(0);
+    let told = Running::of(installed.command(ERP, &["doctor", "--json"])).end().await.json();
+    let findings = told["findings"].as_array().expect("a list");
+    let of_store = |finding: &&serde_json::Value| {
+        ["lock", "credential", "password", "scopes", "rate_budget"]
+            .iter()
+            .any(|check| finding["check"] == *check)
+    };
+    let unseen: Vec<_> = findings.iter().filter(of_store).collect();
+    assert_eq!(unseen.len(), 5);
+    for finding in unseen {
+        assert!(
+            finding["found"].as_str().is_some_and(|found| found.contains("este usuário não pode")),
+            "{finding}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_not_open_the_database_is_told_so() {
     if !is_root() {
         return;
@@ -300,7 +347,12 @@ async fn who_may_not_open_the_database_is_told_so() {
     for (user, file) in [(STRANGER, "espelho.db"), (ERP, "espelho.db-inbox")] {
         for arguments in [&["errors"][..], &["migrate"], &["--resync"]] {
             let refused = Running::of(installed.command(user, arguments)).end().await.expect(1);
-            refused.says("não pode").says(&format!("state/{file}.")).says("sudo -u espelho");
+            refused.says("não pode").says(&format!("state/{file}.")).says(&format!(
+                "sudo -u '#{}' espelho --config {} {}",
+                SERVICE.user,
+                installed.dir().display(),
+                arguments[0]
+            ));
         }
     }
     // Root leaves no file that the service could not open.

@@ -151,7 +151,13 @@ fn say_mistakes(mistakes: &[ConfigError], cli: &Cli) -> Vec<Problem> {
         Problem::new(Trouble::Configuration, "configuration", mistake, mistake.text())
     };
     let problems: Vec<Problem> = mistakes.iter().map(problem).collect();
-    problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.message(cli.locale)));
+    for (problem, mistake) in problems.iter().zip(mistakes) {
+        eprintln!("espelho: {}", problem.message(cli.locale));
+        // A mistake in a file has its next step in its message.
+        if mistake.is_of_another_user() {
+            eprintln!("  {}", text!("run-next-step", next = problem.next(cli.locale)).message(cli.locale));
+        }
+    }
     problems
 }
 

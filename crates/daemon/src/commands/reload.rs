@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     cli::Cli, config::Configuration, context::webhook_owner, exit, local, reload_state::ReloadState,
-    status::ServiceState,
+    status::ServiceState, unit,
 };
 
 /// The wait for the result of the reload, and the pause before each question about it.
@@ -40,7 +40,7 @@ struct Told {
 
 /// The end of a reload.
 #[derive(Debug, PartialEq, Eq)]
-enum Ended {
+pub(super) enum Ended {
     Whole,
     /// These parts need a restart.
     Partly(Vec<String>),
@@ -98,7 +98,8 @@ async fn elsewhere(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Vec
     texts
 }
 
-async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Ended, Problem> {
+/// Makes the service read its configuration again, and waits for the result.
+pub(super) async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Ended, Problem> {
     let listen = configuration.installation.http.listen;
     let address = listen.to_string();
     let Some(service) = service_on(listen, clock).await else {
@@ -148,7 +149,10 @@ fn signal(process: u32) -> Result<(), Problem> {
     let target = i32::try_from(process).ok().and_then(Pid::from_raw);
     match target.map_or(Err(Errno::SRCH), |target| kill_process(target, Signal::HUP)) {
         Ok(()) => Ok(()),
-        Err(Errno::PERM) => Err(failed(text!("run-reload-denied", process = number))),
+        Err(Errno::PERM) => Err(failed(match unit::is_installed() {
+            true => text!("run-reload-denied", process = number),
+            false => text!("run-reload-denied-by-hand", process = number),
+        })),
         Err(_) => Err(failed(text!("run-reload-not-here", process = number))),
     }
 }

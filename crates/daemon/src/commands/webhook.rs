@@ -2,12 +2,13 @@
 
 mod replay;
 
-use espelho_model::{StoreKey, text};
+use espelho_model::text;
 use espelho_sync_engine::Problem;
 use serde_json::json;
 
 use super::{
     reading::{Reading, named},
+    reload::{Ended, reload},
     say,
 };
 use crate::{
@@ -15,20 +16,25 @@ use crate::{
     exit,
 };
 
+/// Moves a webhook to the configured address. A service of this installation reads the configuration first: its login
+/// registers the address that it knows.
 pub(super) async fn let_move(cli: &Cli, arguments: &MoveArgs) -> u8 {
     let store = arguments.store();
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let done = forget(&reading, store).await;
+    let done = move_to_configured(&reading, store).await;
     reading.store.close().await;
     match done {
-        Ok(()) => {
+        Ok(has_reloaded) => {
+            let text = match has_reloaded {
+                true => text!("run-webhook-moving", store = store),
+                false => text!("run-webhook-moved", store = store),
+            };
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
                 false => {
-                    let text = text!("run-webhook-moved", store = store);
                     println!("{}", text.message(cli.locale));
                     text.next(cli.locale).iter().for_each(|next| println!("{next}"));
                 }
@@ -39,12 +45,14 @@ pub(super) async fn let_move(cli: &Cli, arguments: &MoveArgs) -> u8 {
     }
 }
 
-async fn forget(reading: &Reading, store: &str) -> Result<(), Problem> {
-    for key in named(&reading.configuration, Some(store))? {
-        let key: StoreKey = key;
+/// Lets the next login register the configured address; returns true if a running service has read the configuration.
+async fn move_to_configured(reading: &Reading, store: &str) -> Result<bool, Problem> {
+    let keys = named(&reading.configuration, Some(store))?;
+    let reloaded = reload(&reading.configuration, &reading.clock).await;
+    for key in keys {
         reading.store.inbox().let_webhook_move(&key).await?;
     }
-    Ok(())
+    Ok(matches!(reloaded, Ok(Ended::Whole | Ended::Partly(_))))
 }
 
 pub(super) async fn replay(cli: &Cli, arguments: &ReplayArgs) -> u8 {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use espelho_api_client::error::conceal;
-use espelho_model::{StoreKey, text, text::Text};
+use espelho_model::{StoreKey, program, text, text::Text};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -152,10 +152,9 @@ fn not_read(path: &Path, error: &io::Error) -> Text {
         return text!("config-file-error", path = file, problem = problem);
     }
     match std::fs::metadata(path).ok().filter(belongs_to_another) {
-        Some(about) => {
-            // A number is quoted: sudo(8) takes it after a hash, which begins a comment of the shell.
-            let user = users::name_of(about.uid()).unwrap_or_else(|| format!("'#{}'", about.uid()));
-            text!("config-file-anothers", path = file, user = user)
+        Some(_) => {
+            let (user, command) = (users::owner_of(path), program::typed());
+            text!("config-file-anothers", path = file, user = user, command = command)
         }
         None => text!("config-file-denied", path = file, problem = problem),
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::text;
+use espelho_model::{program, text};
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::fs::Access;
 
@@ -86,7 +86,13 @@ impl Place {
     pub(crate) fn beside_service(&self, address: SocketAddr) -> Problem {
         let (path, rule) = self.file.as_ref().map(|(file, rule)| (file.display().to_string(), *rule)).unzip();
         let (path, rule) = (path.unwrap_or_default(), rule.flatten());
-        let text = text!("place-beside-service", path = path, why = why(rule), address = address.to_string());
+        let text = text!(
+            "place-beside-service",
+            path = path,
+            why = why(rule),
+            address = address.to_string(),
+            command = program::typed()
+        );
         Problem::of(Trouble::Held, "other_database", text)
     }
 
@@ -104,15 +110,26 @@ impl Place {
         }
     }
 
+    /// Returns the file that this user may not read and write, or not even see.
+    pub(crate) fn denied(&self) -> Option<PathBuf> {
+        match self.found() {
+            Found::Denied(path) => Some(path),
+            Found::File | Found::Nothing => None,
+        }
+    }
+
+    /// Returns the files of the database: its tables, and the inbox of deliveries.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let Some(file) = self.file() else { return Vec::new() };
+        let mut inbox = file.as_os_str().to_owned();
+        inbox.push("-inbox");
+        vec![file.to_owned(), inbox.into()]
+    }
+
     fn found(&self) -> Found {
         let Some(file) = self.file() else { return Found::Nothing };
         match fs::metadata(file) {
-            Ok(_) => {
-                let mut inbox = file.as_os_str().to_owned();
-                inbox.push("-inbox");
-                let files = [file.to_owned(), inbox.into()];
-                files.into_iter().find(|file| is_denied(file)).map_or(Found::File, Found::Denied)
-            }
+            Ok(_) => self.files().into_iter().find(|file| is_denied(file)).map_or(Found::File, Found::Denied),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Found::Denied(file.to_owned()),
             Err(_) => Found::Nothing,
         }

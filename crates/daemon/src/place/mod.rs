@@ -10,12 +10,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::{text, text::Text};
+use espelho_model::{program, text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
 pub(crate) use self::look::address_in;
-use crate::config::{self, INSTALLED};
+use crate::{
+    config::{self, INSTALLED},
+    users,
+};
 
 /// The rule that chose the state directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +178,8 @@ impl Place {
 }
 
 fn denied(path: &Path) -> Refusal {
-    Refusal::Denied(text!("place-denied", path = path.display().to_string()))
+    let (user, command) = (users::owner_of(path), program::typed());
+    Refusal::Denied(text!("place-denied", path = path.display().to_string(), user = user, command = command))
 }
 
 /// Explains why the database is expected in a folder.

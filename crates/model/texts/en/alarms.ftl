@@ -103,7 +103,7 @@ alarm-not-loaded = { $count ->
 alarm-token-expires = The token of store { $store } ends at { $end } and is not renewed yet.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at { $registered }; the configuration says { $configured }.
-    .next = if { $configured } is a mistake, write webhook.public_url as it was, then: sudo espelho reload. If another installation receives at { $registered }, make a credential for this one. If the webhook shall come to { $configured }: espelho webhook move { $store }
+    .next = if { $configured } is a mistake, write { $registered } into webhook.public_url in stores/{ $store }.toml, then: sudo espelho reload. If another installation receives at { $registered }, make a credential for this one. If the webhook shall come to { $configured }: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks in a row for store { $store } bear an unknown signature.
     .next = run espelho webhook test --wait=20 --store { $store }. If the test arrives, strangers post to this address: their deliveries are refused, and nothing needs to be done. If it does not, compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew
 alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $missed ->
@@ -111,7 +111,7 @@ alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $miss
         [1] 1 change was found of which { $address } was not told.
        *[other] { $missed } changes were found of which { $address } was not told.
     }
-    .next = what comes to { $address } must reach this service: compare webhook.public_url, its proxy and webhooks.listen (after a change of a file: sudo espelho reload), then: espelho webhook test --wait=20 --store { $store }
+    .next = what comes to { $address } must reach this service: compare webhook.public_url in stores/{ $store }.toml (if you change it: espelho webhook move { $store }), its proxy and webhooks.listen in espelho.toml (if you change it: sudo espelho reload), then: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Some webhooks of store { $store } do not arrive: of { $all } orders that changed in the last 15 minutes, { $unreported ->
         [one] 1 was found without one
        *[other] { $unreported } were found without one

@@ -103,7 +103,7 @@ alarm-not-loaded = { $count ->
 alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não foi renovado.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em { $registered }; a configuração diz { $configured }.
-    .next = se { $configured } é um engano, escreva webhook.public_url como era e rode: sudo espelho reload. Se outra instalação recebe em { $registered }, crie uma credencial para esta. Se o webhook deve vir para { $configured }: espelho webhook move { $store }
+    .next = se { $configured } é um engano, escreva { $registered } em webhook.public_url, em stores/{ $store }.toml, e rode: sudo espelho reload. Se outra instalação recebe em { $registered }, crie uma credencial para esta. Se o webhook deve vir para { $configured }: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks seguidos da loja { $store } com assinatura desconhecida.
     .next = rode espelho webhook test --wait=20 --store { $store }. Se o teste chega, são estranhos que postam neste endereço: as entregas deles são recusadas, e não há nada a fazer. Se não chega, compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo
 alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed ->
@@ -111,7 +111,7 @@ alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed -
         [1] 1 mudança foi achada sem aviso em { $address }.
        *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
     }
-    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url, o proxy e webhooks.listen (se mudar um arquivo: sudo espelho reload); depois: espelho webhook test --wait=20 --store { $store }
+    .next = o que chega a { $address } tem de alcançar este serviço: compare webhook.public_url em stores/{ $store }.toml (se mudar: espelho webhook move { $store }), o proxy e webhooks.listen em espelho.toml (se mudar: sudo espelho reload); depois: espelho webhook test --wait=20 --store { $store }
 alarm-webhooks-some-missing = Alguns webhooks da loja { $store } não chegam: de { $all } pedidos que mudaram nos últimos 15 minutos, { $unreported ->
         [1] 1 foi achado
        *[other] { $unreported } foram achados

@@ -65,10 +65,10 @@ impl LabelFolder {
     /// # Errors
     /// When the folder is not writable.
     pub async fn prove_write(&self, store: &StoreKey) -> io::Result<bool> {
-        if !self.path.join(store.as_str()).is_dir() {
-            return Ok(false);
+        match fs::symlink_metadata(self.path.join(store.as_str())) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            _ => self.draft(store, "doctor").await.map(|_draft| true),
         }
-        self.draft(store, "doctor").await.map(|_draft| true)
     }
 
     /// The name of a label's file: the same for the same state of a label, another for any other state.

@@ -6,7 +6,10 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use espelho_model::{program::quoted, text, text::Arg, time::past};
 use espelho_store::{BackupAct, BackupRecord, Store};
 
-use super::{facts::Facts, finding::Finding};
+use super::{
+    facts::Facts,
+    finding::{Finding, SkipReason},
+};
 use crate::{commands::backup, place::Place};
 
 /// The timer makes one each night: after this time one has failed, or the machine was off.
@@ -22,7 +25,13 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let record = BackupRecord::read(&database, BackupAct::Copy);
     let is_there = record.made.is_some_and(|made| made.is_dir());
     let last = past(record.succeeded_at, now).filter(|_| is_there);
-    judge(&backup::names_in(&folder), last, &folder, now)
+    let names = backup::names_in(&folder);
+    match &names {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && facts.is_denied() => {
+            Finding::skipped(SkipReason::AnotherUser)
+        }
+        names => judge(names, last, &folder, now),
+    }
 }
 
 /// Judges the newest backup: of those in the folder, or the last one of all, which may lie elsewhere.

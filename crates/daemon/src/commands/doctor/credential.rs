@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::login_budget::{ATTEMPT, PastLogin, REFUSED, UNSENT, allowed_at};
-use espelho_model::{text, text::Arg};
+use espelho_model::{program, text, text::Arg};
 use espelho_store::KeptToken;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
 use secrecy::ExposeSecret as _;
@@ -192,14 +192,14 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
             }
         }
         (false, false) if has_token => {
+            // This user may not read it.
+            if store.config.password.expose_secret().is_empty() {
+                let (place, command) = (store.config.password_place(), program::typed());
+                return Finding::absent(text!("doctor-password-unread", place = place, command = command));
+            }
             let Some(token) = kept_token(store).await else {
                 return Finding::absent(text!("doctor-password-not-asked"));
             };
-            // This user may not read it.
-            if store.config.password.expose_secret().is_empty() {
-                let place = store.config.password_place();
-                return Finding::absent(text!("doctor-password-unread", place = place));
-            }
             let logins = logins_since(store, token.obtained_at - LOGIN_WINDOW).await;
             let unasked = Unasked {
                 proved_at: begun_at(token.obtained_at, &logins),

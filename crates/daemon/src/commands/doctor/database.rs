@@ -6,20 +6,20 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{text, text::Text};
+use espelho_model::{program, text, text::Text};
 use espelho_store::{Error, Process, Store};
 use espelho_sync_engine::Problem;
-use rustix::{fs::Access, io::Errno};
 
 use super::{
     facts::{Database, Facts},
-    finding::Finding,
+    finding::{Finding, State},
 };
 use crate::{
     commands::reading::is_not_yet,
     config::{SYSTEM, Use, belongs_to_another, service_may_use},
     lock_table,
     place::Place,
+    users,
 };
 
 /// Free bytes below which the disk is nearly full.
@@ -39,15 +39,18 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let place = Place::meant(&facts.configuration);
-    if let Some(denied) = place.file().and_then(judge_denied) {
+    if let Some(denied) = place.denied().and_then(|path| judge_denied(&path)) {
+        if denied.state != State::Red {
+            let _ = facts.database.set(Database::Denied);
+        }
         return denied;
     }
-    let file = place.file().map(Path::to_path_buf);
+    let (file, files) = (place.file().map(Path::to_path_buf), place.files());
     let url = place.url;
     match Store::attach(&url, facts.clock.clone()).await {
         Ok(store) => {
             // Root opens every file, and its success proves nothing for the service.
-            let denied = file.as_ref().filter(|file| service_may_use(file, Use::ReadAndWrite) == Some(false));
+            let denied = files.iter().find(|file| service_may_use(file, Use::ReadAndWrite) == Some(false));
             if let Some(file) = denied.filter(|_| facts.directory == Path::new(SYSTEM)) {
                 let _ = facts.database.set(Database::Open(store));
                 return Finding::red(text!("doctor-database-denied", path = file.display().to_string()));
@@ -59,8 +62,8 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         }
         // A group may be allowed to use the file, and not the folder.
         Err(error) if is_denial(&error) && file.as_deref().is_some_and(is_of_another) => {
-            let path = file.map(|file| file.display().to_string());
-            Finding::absent(text!("place-denied", path = path.unwrap_or_default()))
+            let _ = facts.database.set(Database::Denied);
+            another_user(&file.unwrap_or_default())
         }
         Err(error) => {
             if is_not_yet(&error) {
@@ -74,20 +77,22 @@ pub(super) async fn look(facts: &Facts) -> Finding {
 /// Returns the finding on a file that this user may not use, or not even see. A file that the service may use is not wrong,
 /// nor known to be where the package's service is not installed and another user has the file.
 fn judge_denied(file: &Path) -> Option<Finding> {
-    let path = file.display().to_string();
-    let unknown = || Finding::absent(text!("place-denied", path = &path));
     let about = match file.metadata() {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Some(unknown()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Some(another_user(file)),
         about => about.ok()?,
     };
-    if rustix::fs::access(file, Access::READ_OK | Access::WRITE_OK) != Err(Errno::ACCESS) {
-        return None;
-    }
     match service_may_use(file, Use::ReadAndWrite) {
-        Some(false) => Some(Finding::red(text!("doctor-database-denied", path = &path))),
-        Some(true) => Some(unknown()),
-        None => belongs_to_another(&about).then(unknown),
+        Some(false) => Some(Finding::red(text!("doctor-database-denied", path = file.display().to_string()))),
+        Some(true) => Some(another_user(file)),
+        None => belongs_to_another(&about).then(|| another_user(file)),
     }
+}
+
+/// Returns the finding that the service's user may open a file of the database, and this user may not.
+fn another_user(file: &Path) -> Finding {
+    let path = file.display().to_string();
+    let (user, command) = (users::owner_of(file), program::typed());
+    Finding::not_seen(text!("doctor-database-another-user", path = path, user = user, command = command))
 }
 
 fn is_of_another(file: &Path) -> bool {
@@ -134,7 +139,10 @@ fn judge_opening(error: &Error, address: &str) -> Finding {
 }
 
 pub(super) async fn write(facts: &Facts) -> Finding {
-    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let store = match facts.opened() {
+        Ok(store) => store,
+        Err(closed) => return closed,
+    };
     if let Some(trouble) = store.file_trouble() {
         return Finding::red(text!("doctor-write-failed", cause = trouble.to_string()));
     }
@@ -162,7 +170,10 @@ pub(super) fn name(process: Option<Process>) -> Text {
 }
 
 pub(super) async fn schema(facts: &Facts) -> Finding {
-    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let store = match facts.opened() {
+        Ok(store) => store,
+        Err(closed) => return closed,
+    };
     match store.schema_defects().await {
         Ok(defects) => judge_schema(&defects.iter().map(ToString::to_string).collect::<Vec<_>>()),
         Err(error) => {
@@ -179,7 +190,10 @@ fn judge_schema(defects: &[String]) -> Finding {
 }
 
 pub(super) async fn disk(facts: &Facts) -> Finding {
-    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let store = match facts.opened() {
+        Ok(store) => store,
+        Err(closed) => return closed,
+    };
     let folder = store.file().and_then(Path::parent).map(|folder| folder.display().to_string());
     match (folder, crate::http::free(store)) {
         (None, _) => Finding::absent(text!("doctor-disk-elsewhere")),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Language};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Language};
 use espelho_store::Store;
 use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     access::{Access, Silence},
-    finding::SkipReason,
+    finding::{Finding, SkipReason},
 };
 use crate::{
     config::{ConfigError, Configuration, Environment, StoreConfig},
@@ -70,6 +70,8 @@ pub(super) enum Database {
     Open(Store),
     /// Nobody has created it yet, so no token is on record.
     NotYet,
+    /// This user may not open it, and the service's user may.
+    Denied,
 }
 
 /// Facts about one store.
@@ -120,8 +122,30 @@ impl Facts {
     pub(super) fn store(&self) -> Option<&Store> {
         match self.database.get()? {
             Database::Open(store) => Some(store),
-            Database::NotYet => None,
+            Database::NotYet | Database::Denied => None,
         }
+    }
+
+    /// Returns the database, or the finding of a check that has nothing to look at without it.
+    pub(super) fn opened(&self) -> Result<&Store, Finding> {
+        match (self.store(), self.database.get()) {
+            (Some(store), _) => Ok(store),
+            (None, Some(Database::NotYet)) => Err(Finding::absent(text!("doctor-database-none"))),
+            (None, _) => Err(Finding::skipped(self.no_database())),
+        }
+    }
+
+    /// Returns why no database is open here, though there may be one.
+    pub(super) fn no_database(&self) -> SkipReason {
+        match self.is_denied() {
+            true => SkipReason::AnotherUser,
+            false => SkipReason::NoDatabase,
+        }
+    }
+
+    /// Tells if this user may not open the database, and the service's user may.
+    pub(super) fn is_denied(&self) -> bool {
+        matches!(self.database.get(), Some(Database::Denied))
     }
 
     /// Returns the service's status, if the service runs.
@@ -170,7 +194,7 @@ impl StoreFacts<'_> {
     /// Asks the store's owner, unless an earlier finding shows that asking is useless.
     pub(super) async fn ask(&self, question: Question) -> Result<Examination, Silence> {
         let Some(access) = self.access.get() else {
-            return Err(Silence::NotAsked(SkipReason::NoAccess));
+            return Err(Silence::NotAsked(self.no_access()));
         };
         if matches!(access, Access::Withheld(_)) {
             return Err(Silence::NotAsked(self.no_token()));
@@ -194,7 +218,19 @@ impl StoreFacts<'_> {
     pub(super) fn no_token(&self) -> SkipReason {
         match self.access.get() {
             Some(Access::Withheld(reason)) => *reason,
-            _ => SkipReason::NoToken,
+            Some(_) => SkipReason::NoToken,
+            None => match self.no_access() {
+                SkipReason::NoAccess => SkipReason::NoToken,
+                reason => reason,
+            },
+        }
+    }
+
+    /// Returns why doctor has no access to the marketplace for the store.
+    fn no_access(&self) -> SkipReason {
+        match self.all.database.get() {
+            Some(Database::Denied) | None => self.all.no_database(),
+            Some(Database::Open(_) | Database::NotYet) => SkipReason::NoAccess,
         }
     }
 }

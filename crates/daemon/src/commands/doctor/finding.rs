@@ -55,6 +55,10 @@ pub(super) enum SkipReason {
     Restored,
     /// The configuration has mistakes: a login might end the token of another store.
     Mistakes,
+    /// The database does not open.
+    NoDatabase,
+    /// The service's user may open the database, and this user may not.
+    AnotherUser,
 }
 
 impl SkipReason {
@@ -65,6 +69,8 @@ impl SkipReason {
             Self::NoToken => text!("doctor-no-token"),
             Self::Restored => text!("doctor-restored-no-token"),
             Self::Mistakes => text!("doctor-mistakes-no-login"),
+            Self::NoDatabase => text!("doctor-no-database"),
+            Self::AnotherUser => text!("doctor-another-user"),
         }
     }
 }

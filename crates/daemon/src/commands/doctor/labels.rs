@@ -2,12 +2,18 @@
 
 use espelho_model::text;
 
-use super::{facts::StoreFacts, finding::Finding};
+use super::{
+    facts::StoreFacts,
+    finding::{Finding, SkipReason},
+};
 use crate::{context::label_folder, place::Place};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     if store.config.labels.is_none() {
         return Finding::not_configured(text!("doctor-labels-none"));
+    }
+    if store.all.is_denied() {
+        return Finding::skipped(SkipReason::AnotherUser);
     }
     let section = &store.all.configuration.installation.labels;
     let folder = label_folder(section, &Place::meant(&store.all.configuration).base());

@@ -24,8 +24,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             }
             return Finding::absent(text!("doctor-database-none"));
         }
-        // The database may contain a valid token.
-        None => return Finding::not_seen(text!("doctor-lock-no-database")),
+        // The database may contain a valid token: only the service says if it has the store.
+        Some(Database::Denied) | None => return told_by_service(store),
     };
     let holder = match database.leases().lock_holder(&store.config.key).await {
         Ok(holder) => holder,
@@ -56,6 +56,16 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
 /// cannot be read, and a login for either ends the other's token.
 fn has_mistakes(store: &StoreFacts<'_>) -> bool {
     store.all.mistakes.are_any()
+}
+
+/// Finds out from the service alone who has the store.
+fn told_by_service(store: &StoreFacts<'_>) -> Finding {
+    if store.status().is_none_or(|told| told["ours"] != true) {
+        return Finding::skipped(store.all.no_database());
+    }
+    let listen = store.all.configuration.installation.http.listen;
+    let _ = store.access.set(Access::Service(listen, store.config.key.clone()));
+    Finding::green(text!("doctor-lock-told"))
 }
 
 fn withheld(store: &StoreFacts<'_>) -> Finding {

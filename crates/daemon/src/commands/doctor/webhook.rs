@@ -42,7 +42,10 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
     if webhook.secret.is_some() {
         return Finding::absent(text!("doctor-webhook-by-hand", address = &webhook.public_url));
     }
-    let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let database = match store.all.opened() {
+        Ok(database) => database,
+        Err(closed) => return closed,
+    };
     match database.inbox().webhook_address(owner(config)).await {
         Ok(registered) => judge_address(
             registered.as_ref().map(|known| known.url.as_str()),
@@ -88,11 +91,14 @@ fn path_of(address: &str) -> &str {
 /// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(webhook) = &store.config.webhook else { return Finding::not_configured(none(store)) };
-    if !matches!(store.access.get(), Some(Access::Service(..))) {
-        return Finding::absent(match store.all.status() {
-            Some(_) => text!("doctor-webhook-not-its"),
-            None => text!("doctor-webhook-no-service"),
-        });
+    match (store.access.get(), store.all.status()) {
+        (Some(Access::Service(..)), _) => {}
+        (_, None) => return Finding::absent(text!("doctor-webhook-no-service")),
+        (None, Some(_)) if store.status().is_none() || store.all.opened().is_ok() => {
+            return Finding::absent(text!("doctor-webhook-not-its"));
+        }
+        (None, Some(_)) => return Finding::skipped(store.all.no_database()),
+        (Some(_), Some(_)) => return Finding::absent(text!("doctor-webhook-not-its")),
     }
     match store.ask_with_token(Question::Webhook).await {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {

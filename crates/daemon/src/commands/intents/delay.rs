@@ -11,7 +11,7 @@ use espelho_sync_engine::plan::{alarms::Code, pauses::Activity};
 
 use super::{
     super::{reading::Reading, status::standing_alarms},
-    answer::{Became, Delay},
+    answer::{Arrival, Became, Delay},
     wait::Written,
 };
 use crate::{alarms::ShownAlarm, terminal::shown};
@@ -27,17 +27,26 @@ const EXPLAIN: [Code; 7] = [
     Code::NotHeld,
 ];
 
-/// Returns the known cause of an intent that is still under way.
+/// The alarms that explain why a test delivery does not arrive.
+const EXPLAIN_MISSING: [Code; 1] = [Code::WebhookElsewhere];
+
+/// Returns the known cause of an intent that is still under way, and of a test delivery that does not arrive.
 pub(super) async fn find(
     reading: &Reading,
     written: &Written,
     became: &Became,
     locale: Locale,
 ) -> Result<Option<Delay>, Error> {
+    let Written { store, intent, .. } = written;
+    let stores = &reading.configuration.stores;
+    let address = stores.iter().find(|of| of.key == *store).map(|of| of.base_url.as_str());
+    if matches!(became, Became::Tested(Arrival::Missing)) {
+        let alarms = standing_alarms(reading, Some(store), locale).await;
+        return Ok(of_alarms(&alarms, &EXPLAIN_MISSING, store.as_str(), address));
+    }
     if !is_under_way(became) {
         return Ok(None);
     }
-    let Written { store, intent, .. } = written;
     let pauses = reading.store.pauses().recent().await?;
     let now = reading.clock.now();
     let standing = pauses.iter().filter(|pause| pause.store == *store && pause.lasts(now));
@@ -45,10 +54,8 @@ pub(super) async fn find(
     if let Some(pause) = stopping.max_by_key(|pause| pause.until) {
         return Ok(Some(of_pause(pause, locale)));
     }
-    let stores = &reading.configuration.stores;
-    let address = stores.iter().find(|of| of.key == *store).map(|of| of.base_url.as_str());
     let alarms = standing_alarms(reading, Some(store), locale).await;
-    Ok(of_alarms(&alarms, store.as_str(), address))
+    Ok(of_alarms(&alarms, &EXPLAIN, store.as_str(), address))
 }
 
 /// Returns true if rows are open and none says why. Refused rows have a next step of their own.
@@ -83,8 +90,8 @@ fn of_pause(Pause { store, scope, until, paused_by, .. }: &Pause, locale: Locale
     Delay { code: Code::Paused.as_str().to_owned(), cause: shown(&cause), next }
 }
 
-/// Returns the first alarm that explains why nothing of a store is sent. `address` is its marketplace's.
-fn of_alarms(alarms: &[ShownAlarm], store: &str, address: Option<&str>) -> Option<Delay> {
+/// Returns the alarm of the first of these codes that concerns a store. `address` is its marketplace's.
+fn of_alarms(alarms: &[ShownAlarm], codes: &[Code], store: &str, address: Option<&str>) -> Option<Delay> {
     let concerns = |alarm: &ShownAlarm, code: Code| match &alarm.store {
         Some(named) => named == store,
         // An alarm of several stores may be of another marketplace.
@@ -96,7 +103,7 @@ fn of_alarms(alarms: &[ShownAlarm], store: &str, address: Option<&str>) -> Optio
         alarm.code == code.as_str() && concerns(alarm, code) && (alarm.is_failing() || !is_credential)
     };
     let of_code = |code: &Code| alarms.iter().find(|alarm| explains(alarm, *code));
-    let alarm = EXPLAIN.iter().find_map(of_code)?;
+    let alarm = codes.iter().find_map(of_code)?;
     Some(Delay { code: alarm.code.clone(), cause: shown(&alarm.text), next: shown(&alarm.next) })
 }
 
@@ -127,6 +134,9 @@ mod tests {
             cause: cause.into(),
             ..specimen::failing(store, "causa")
         };
+        assert!(of_alarms(&[alarm("webhook_elsewhere", Some("a"), "")], &EXPLAIN, "a", None).is_none());
+        let elsewhere = of_alarms(&[alarm("webhook_elsewhere", Some("a"), "")], &EXPLAIN_MISSING, "a", None);
+        assert_eq!(elsewhere.map(|delay| delay.code).as_deref(), Some("webhook_elsewhere"));
         let unreachable = |store, cause| alarm("marketplace_unreachable", store, cause);
         for (alarms, expected) in [
             (vec![], None),
@@ -141,7 +151,7 @@ mod tests {
             ),
             (vec![alarm("service_stopped", None, "")], Some("service_stopped")),
         ] {
-            let found = of_alarms(&alarms, "a", Some("http://m"));
+            let found = of_alarms(&alarms, &EXPLAIN, "a", Some("http://m"));
             assert_eq!(found.as_ref().map(|delay| delay.code.as_str()), expected, "{alarms:?}");
             assert!(found.is_none_or(
                 |delay| (delay.cause.as_str(), delay.next.as_str()) == ("causa", "espelho errors")
