@@ -5,6 +5,7 @@ use espelho_api_client::{
     Client, Documented, Error as ApiError,
     resources::{orders::OrderQuery, paging::Paging},
 };
+use espelho_model::text::{Arg, Text};
 use serde::{Deserialize, Serialize};
 
 use crate::{Problem, report::with_causes};
@@ -57,8 +58,11 @@ pub struct TokenProof {
 pub struct Refusal {
     /// A short stable code.
     pub code: String,
-    /// The error with its causes, in words.
+    /// The error with its causes, in English, for logs.
     pub error: String,
+    /// The cause for people; absent from a service of an earlier version.
+    #[serde(default)]
+    pub text: Option<Text>,
     /// Whether the marketplace rejects the credential.
     pub is_authentication: bool,
     /// The fields of a login that the marketplace refuses with 422, with commas between them; empty where it names none.
@@ -75,14 +79,21 @@ pub struct Ability {
     pub granted: Option<bool>,
     /// The missing abilities that the marketplace's refusal names.
     pub missing: Vec<String>,
-    /// Why the check failed, if it did.
+    /// Why the check failed, if it did, in English, for logs.
     pub error: Option<String>,
+    /// The same for people; absent from a service of an earlier version.
+    #[serde(default)]
+    pub text: Option<Text>,
 }
 
 /// The ability to read orders; the document names none.
 const ORDERS: &str = "orders";
 
 impl Ability {
+    fn seen(name: &str, granted: Option<bool>) -> Self {
+        Self { name: name.to_owned(), granted, missing: Vec::new(), error: None, text: None }
+    }
+
     /// The ability to read orders, of a token that has just read some.
     pub fn orders_read() -> Self {
         seen(ORDERS, Ok(()))
@@ -117,6 +128,7 @@ impl From<&Problem> for Refusal {
         Self {
             code: problem.code.clone(),
             error: problem.error.clone(),
+            text: Some(problem.text.clone()),
             is_authentication: problem.is_authentication(),
             refused_fields: None,
         }
@@ -124,6 +136,11 @@ impl From<&Problem> for Refusal {
 }
 
 impl Refusal {
+    /// Returns the cause for people.
+    pub fn cause(&self) -> Arg {
+        self.text.clone().map_or_else(|| Arg::from(&self.error), Arg::from)
+    }
+
     fn of(error: &ApiError) -> Self {
         Self { refused_fields: error.refused_login_fields(), ..Self::from(&Problem::from_api(error)) }
     }
@@ -139,7 +156,7 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
         Question::Webhook => {
             let error = "nobody receives deliveries here".to_owned();
             let code = NOT_RECEIVED.into();
-            let refusal = Refusal { code, error, is_authentication: false, refused_fields: None };
+            let refusal = Refusal { code, error, text: None, is_authentication: false, refused_fields: None };
             return Examination::Webhook(RoundTrip::NotAsked(refusal));
         }
     };
@@ -173,7 +190,7 @@ async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
 /// Checks each ability but that of reading orders.
 async fn other_abilities(client: &Client) -> Vec<Ability> {
     let campaigns = client.campaigns().calendar(Paging { page: 1, per_page: Some(1) }).await.map(drop);
-    let unseen = |name: &str| Ability { name: name.into(), granted: None, missing: Vec::new(), error: None };
+    let unseen = |name: &str| Ability::seen(name, None);
     vec![
         seen("store_products_read", campaigns),
         unseen("store_products_write"),
@@ -182,12 +199,16 @@ async fn other_abilities(client: &Client) -> Vec<Ability> {
 }
 
 fn seen(name: &str, result: Result<(), ApiError>) -> Ability {
-    let (granted, missing, error) = match result {
-        Ok(()) => (Some(true), Vec::new(), None),
+    match result {
+        Ok(()) => Ability::seen(name, Some(true)),
         Err(error) => match error.kind() {
-            Some(Documented::MissingAbilities(missing)) => (Some(false), missing, None),
-            _ => (None, Vec::new(), Some(with_causes(&error))),
+            Some(Documented::MissingAbilities(missing)) => {
+                Ability { missing, ..Ability::seen(name, Some(false)) }
+            }
+            _ => {
+                let (text, error) = (Some(error.text()), Some(with_causes(&error)));
+                Ability { error, text, ..Ability::seen(name, None) }
+            }
         },
-    };
-    Ability { name: name.to_owned(), granted, missing, error }
+    }
 }

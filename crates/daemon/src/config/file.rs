@@ -29,7 +29,7 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
         problem: match error.span().is_some_and(|span| concerns_secret(text, span.start)) {
             // The message would quote the value; of a key in the wrong section it quotes the key alone.
             true if !error.message().starts_with(UNKNOWN_KEY) => text!("config-password-quotes"),
-            _ => in_words(error.message()),
+            _ => in_words(error.message(), error.span().and_then(|span| section(text, span.start))),
         },
         place: place(path, text, error.span()),
     })
@@ -90,7 +90,7 @@ pub(super) fn place_of(path: &Path, text: &str, name: &str) -> String {
 }
 
 /// Returns serde's message for people: the nearest key instead of a list of all; a message of our own stays unchanged.
-pub(super) fn in_words(message: &str) -> Text {
+pub(super) fn in_words(message: &str, section: Option<&str>) -> Text {
     if let Some(text) = people::carried(message) {
         return text;
     }
@@ -106,14 +106,28 @@ pub(super) fn in_words(message: &str) -> Text {
     let Some((unknown, expected)) = listed(message, UNKNOWN_KEY) else {
         return text!("config-not-toml", problem = message.replace('\n', " "));
     };
-    match nearest(unknown, expected.iter().copied()) {
+    let section = section.unwrap_or("none");
+    let text = match nearest(unknown, expected.iter().copied()) {
         Some(nearest) => {
             let known = expected.join(", ");
             let nearest = if is_like(nearest, unknown) { nearest } else { "none" };
             text!("config-unknown-key", key = unknown, nearest = nearest, known = known)
         }
         None => text!("config-unknown-key-nowhere", key = unknown),
+    };
+    text.with("section", section)
+}
+
+/// Returns the name of the section that a key of a file stands in; `None` before the first one, and of a section itself.
+fn section(text: &str, at: usize) -> Option<&str> {
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    let mut lines = text[..end].lines().rev();
+    let header = |line: &'_ str| line.trim_start().starts_with('[');
+    if lines.next().is_some_and(header) {
+        return None;
     }
+    let name = lines.find(|line| header(line))?.trim_start().trim_start_matches('[');
+    name.split(']').next().map(str::trim)
 }
 
 /// Tells if a name resembles an unknown one so much that it may be meant.
@@ -189,6 +203,20 @@ mod tests {
     }
 
     #[test]
+    fn a_section_is_named_for_its_keys_and_not_for_itself() {
+        let text = "a = 1\n[http]\nlisten = 2\n\n [[ rows ]] # b\nx = [\n3]\n";
+        for (before, expected) in [
+            ("a = ", None),
+            ("[http", None),
+            ("listen", Some("http")),
+            ("[[ rows", None),
+            ("x =", Some("rows")),
+        ] {
+            assert_eq!(section(text, text.find(before).unwrap()), expected, "{before}");
+        }
+    }
+
+    #[test]
     fn lines_with_mistakes_are_left_out_of_what_can_be_read() {
         for (text, listen, format) in [
             ("listen = \"a\"\nformat = 5\n", "a", 5),
@@ -241,7 +269,7 @@ mod tests {
                 "aqui vale uma seção com chaves, e está escrito \"x\"",
             ),
         ] {
-            assert_eq!(in_words(message).message(Locale::default()), expected);
+            assert_eq!(in_words(message, None).message(Locale::default()), expected);
         }
         assert!(mistake("\nformat = 1.5\n").starts_with("espelho.toml:2: a whole number is expected here"));
         assert!(mistake("\n\nlisten = \n").starts_with("espelho.toml:3: "));

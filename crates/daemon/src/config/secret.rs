@@ -74,6 +74,15 @@ pub(crate) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Te
     known.unwrap_or_else(|| nowhere(tried))
 }
 
+/// Refuses what the store's file itself shows of a password: an empty one, or two.
+pub(super) fn inline(inline: Option<&SecretString>, file: Option<&Path>) -> Result<(), Text> {
+    match (inline, file) {
+        (Some(_), Some(_)) => Err(text!("config-password-twice")),
+        (Some(password), None) if password.expose_secret().is_empty() => Err(text!("config-password-empty")),
+        _ => Ok(()),
+    }
+}
+
 /// Finds a store's password; the error names the paths it tried.
 pub(super) fn password(
     dir: &Path,
@@ -83,10 +92,9 @@ pub(super) fn password(
     file: Option<&Path>,
 ) -> Result<SecretString, Text> {
     let unreadable = |tried| unreadable(tried, |tried| text!("config-password", tried = tried));
+    self::inline(inline.as_ref(), file)?;
     match (inline, file) {
-        (Some(_), Some(_)) => Err(text!("config-password-twice")),
-        (Some(password), None) if password.expose_secret().is_empty() => Err(text!("config-password-empty")),
-        (Some(password), None) => {
+        (Some(password), _) => {
             conceal(&password);
             Ok(password)
         }

@@ -206,7 +206,9 @@ pub(super) fn load(
     let password_files = secret::password_files(dir, path, &key, is_inline, named);
     let password = match secrets {
         Secrets::Read => secret::password(dir, path, &key, credentials.password, named),
-        Secrets::Leave => Ok(SecretString::default()),
+        Secrets::Leave => {
+            secret::inline(credentials.password.as_ref(), named).map(|()| SecretString::default())
+        }
     };
     let password = password.map_err(|e| at("credentials", e))?;
     let naive_offset = file.assumptions.naive_offset.parse().map_err(|_| {

@@ -206,6 +206,7 @@ unproved-database = No write to the database was confirmed in the last 3 minutes
 unproved-database-stalls = A write to the database is waiting: { $detail }. If this lasts, an alarm names the cause and the next step.
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
 unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
+unproved-marketplace-fails = The last calls to the marketplace for store { $store } failed: { $detail }. If it lasts, an alarm will have the next step.
 unproved-marketplace-yet = No answer of the marketplace for store { $store } since the service was started.
 unproved-password = No login has shown yet what the password of store { $store } is worth. espelho tries by itself; now: espelho doctor --login
 unproved-owner = Nobody works on store { $store } yet.

@@ -18,8 +18,14 @@ config-password-quotes = a password or token must be text in quotes
 config-unknown-key = unknown key "{ $key }"{ $nearest ->
         [none] {""}
        *[other] ; did you mean "{ $nearest }"?
-    } (valid here: { $known })
-config-unknown-key-nowhere = unknown key "{ $key }"; no key is valid here
+    } (valid { $section ->
+        [none] here
+       *[other] in [{ $section }]
+    }: { $known })
+config-unknown-key-nowhere = unknown key "{ $key }"; no key is valid { $section ->
+        [none] here
+       *[other] in [{ $section }]
+    }
 config-missing-key = missing key { $key }
 config-wrong-type = { $expected } is expected here, and { $found } is written
 config-unknown-value = "{ $value }" cannot be used; write one of these: { $known }

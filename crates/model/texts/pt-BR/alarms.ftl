@@ -206,6 +206,7 @@ unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últ
 unproved-database-stalls = Uma gravação no banco de dados está esperando: { $detail }. Se continuar, um alarme dirá a causa e o próximo passo.
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
 unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
+unproved-marketplace-fails = As últimas chamadas ao marketplace pela loja { $store } falharam: { $detail }. Se continuar, um alarme dirá o próximo passo.
 unproved-marketplace-yet = Nenhuma resposta do marketplace para a loja { $store } desde que o serviço foi iniciado.
 unproved-password = Nenhum login mostrou ainda se a senha da loja { $store } vale. O espelho tenta sozinho; agora: espelho doctor --login
 unproved-owner = Ainda ninguém cuida da loja { $store }.

@@ -18,8 +18,14 @@ config-password-quotes = uma senha ou um token deve ser um texto entre aspas
 config-unknown-key = chave desconhecida "{ $key }"{ $nearest ->
         [none] {""}
        *[other] ; seria "{ $nearest }"?
-    } (aqui valem: { $known })
-config-unknown-key-nowhere = chave desconhecida "{ $key }"; aqui não vale nenhuma
+    } ({ $section ->
+        [none] aqui
+       *[other] em [{ $section }]
+    } valem: { $known })
+config-unknown-key-nowhere = chave desconhecida "{ $key }"; { $section ->
+        [none] aqui
+       *[other] em [{ $section }]
+    } não vale nenhuma
 config-missing-key = falta a chave { $key }
 config-wrong-type = aqui vale { $expected }, e está escrito { $found }
 config-unknown-value = "{ $value }" não serve; escreva um destes: { $known }

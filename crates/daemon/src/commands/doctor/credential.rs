@@ -86,7 +86,6 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
         let text = text!("doctor-login-refused", username = username, store = store);
         return Finding::refused_for(fields, text);
     }
-    let cause = refusal.error.as_str();
     match refusal.code.as_str() {
         "foreign_login" => {
             Finding::refused(text!("doctor-credential-foreign", username = username, store = store))
@@ -96,16 +95,16 @@ fn judge_refusal(refusal: &Refusal, place: &str, store: &str, username: &str) ->
             username = username,
             place = place,
             store = store,
-            cause = answer_in(cause)
+            cause = answer_in(&refusal.error)
         )),
         "held" => Finding::skipped(SkipReason::NoAccess),
         // The findings of the database have the cause.
         "database" => Finding::absent(text!("doctor-credential-database")),
         // A refusal that passes by itself; one that lasts is an alarm.
         "TOO_MANY_REQUESTS" | "http_429" => {
-            Finding::not_seen(text!("doctor-credential-failed", cause = cause))
+            Finding::not_seen(text!("doctor-credential-failed", cause = refusal.cause()))
         }
-        _ => Finding::red(text!("doctor-credential-failed", cause = cause)),
+        _ => Finding::red(text!("doctor-credential-failed", cause = refusal.cause())),
     }
 }
 
@@ -304,6 +303,7 @@ mod tests {
             code: code.into(),
             error: "e".into(),
             is_authentication,
+            text: None,
             refused_fields: None,
         };
         for (code, is_authentication, state) in [

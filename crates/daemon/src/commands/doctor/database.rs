@@ -124,7 +124,7 @@ fn judge_opening(error: &Error, address: &str) -> Finding {
     if is_not_yet(error) {
         return Finding::absent(text!("doctor-database-not-yet", address = address));
     }
-    let cause = Problem::from_store(error).error;
+    let cause = Problem::from_store(error).text;
     Finding::red(match error {
         Error::Older { found, wanted } => {
             text!("doctor-database-older", found = found.to_string(), wanted = wanted.to_string())
@@ -149,7 +149,7 @@ pub(super) async fn write(facts: &Facts) -> Finding {
     tokio::select! {
         written = store.diagnostics().prove_write() => match written {
             Ok(()) => Finding::green(text!("doctor-write")),
-            Err(error) => Finding::red(text!("doctor-write-failed", cause = Problem::from_store(&error).error)),
+            Err(error) => Finding::red(text!("doctor-write-failed", cause = Problem::from_store(&error).text)),
         },
         () = facts.clock.sleep(WRITE_WAITS) => {
             let holder = name(store.leases().database_writer());
@@ -177,7 +177,7 @@ pub(super) async fn schema(facts: &Facts) -> Finding {
     match store.schema_defects().await {
         Ok(defects) => judge_schema(&defects.iter().map(ToString::to_string).collect::<Vec<_>>()),
         Err(error) => {
-            Finding::not_seen(text!("doctor-schema-unread", cause = Problem::from_store(&error).error))
+            Finding::not_seen(text!("doctor-schema-unread", cause = Problem::from_store(&error).text))
         }
     }
 }

@@ -74,7 +74,7 @@ fn withheld(store: &StoreFacts<'_>) -> Finding {
 }
 
 fn failed(error: &espelho_store::Error) -> Finding {
-    let cause = Problem::from_store(error).error;
+    let cause = Problem::from_store(error).text;
     Finding::red(text!("doctor-database-failed", address = "", cause = cause))
 }
 
@@ -98,9 +98,9 @@ async fn take(store: &StoreFacts<'_>) -> Finding {
             judge_free(store.all.status(), store.config.key.as_str())
         }
         Err(problem) if problem.trouble == Trouble::Held => {
-            Finding::yellow(text!("doctor-lock-taken", cause = problem.error))
+            Finding::yellow(text!("doctor-lock-taken", cause = problem.text))
         }
-        Err(problem) => Finding::red(text!("doctor-lock-failed", cause = problem.error, file = store.file())),
+        Err(problem) => Finding::red(text!("doctor-lock-failed", cause = problem.text, file = store.file())),
     }
 }
 

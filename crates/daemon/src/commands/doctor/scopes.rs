@@ -1,6 +1,6 @@
 //! Checks what the token permits, as far as that is visible without changes.
 
-use espelho_model::text;
+use espelho_model::{text, text::Arg};
 use espelho_sync_engine::{Ability, Examination, Question};
 
 use super::{access::Silence, credential::service_work, facts::StoreFacts, finding::Finding, fresh};
@@ -9,7 +9,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     match ask(store).await {
         Ok(Examination::Abilities(abilities)) => judge(&abilities),
         Ok(Examination::Failed(refusal)) => {
-            Finding::not_seen(text!("doctor-scopes-failed", cause = refusal.error))
+            Finding::not_seen(text!("doctor-scopes-failed", cause = refusal.cause()))
         }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
         Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
@@ -48,9 +48,13 @@ fn judge(abilities: &[Ability]) -> Finding {
         return Finding::red(text!("doctor-scopes-missing", missing = missing.join(", ")));
     }
     let granted = names(&|ability| ability.granted == Some(true));
-    if let Some(error) = abilities.iter().find_map(|ability| ability.error.as_ref()) {
+    if let Some((ability, error)) = abilities.iter().find_map(|of| Some((of, of.error.as_ref()?))) {
         let failed = names(&|ability| ability.error.is_some());
-        return Finding::not_seen(text!("doctor-scopes-unread", failed = failed, cause = error));
+        return Finding::not_seen(text!(
+            "doctor-scopes-unread",
+            failed = failed,
+            cause = ability.text.clone().map_or_else(|| Arg::from(error), Arg::from)
+        ));
     }
     let unseen = names(&|ability| ability.granted.is_none());
     Finding::green(text!("doctor-scopes", granted = granted, unseen = unseen))
@@ -62,7 +66,7 @@ mod tests {
 
     fn ability(granted: Option<bool>, error: Option<&str>) -> Ability {
         let error = error.map(str::to_owned);
-        Ability { name: "store_products_read".into(), granted, missing: Vec::new(), error }
+        Ability { name: "store_products_read".into(), granted, missing: Vec::new(), error, text: None }
     }
 
     #[test]

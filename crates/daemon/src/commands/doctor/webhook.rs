@@ -53,7 +53,7 @@ async fn registered(store: &StoreFacts<'_>, webhook: &WebhookConfig) -> Finding 
             config.key.as_str(),
             store.all.status().is_some(),
         ),
-        Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
+        Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).text)),
     }
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             judge(&round_trip, address, &listen, store.config.key.as_str())
         }
         Ok(Examination::Failed(refusal)) => {
-            Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.error))
+            Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.cause()))
         }
         Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-no-answer")),
         Err(Silence::NotAsked(reason)) => Finding::skipped(reason),
@@ -166,7 +166,7 @@ fn judge(
             Finding::not_seen(text!("doctor-webhook-not-received"))
         }
         RoundTrip::NotAsked(refusal) => {
-            Finding::not_seen(text!("doctor-webhook-not-asked", cause = &refusal.error))
+            Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.cause()))
         }
     }
 }
@@ -199,6 +199,7 @@ mod tests {
             code: "http_500".into(),
             error: "e".into(),
             is_authentication: false,
+            text: None,
             refused_fields: None,
         };
         for (round_trip, state) in [
@@ -219,6 +220,7 @@ mod tests {
                 code: code.into(),
                 error: "e".into(),
                 is_authentication: false,
+                text: None,
                 refused_fields: None,
             })
         };

@@ -84,7 +84,7 @@ pub(super) async fn run(cli: &Cli, arguments: &InitArgs) -> u8 {
         }
     }
     let is_accepted = looked.has_accepted(&answers.key);
-    let (code, next) = ended((looked.code, is_accepted), looked.is_running, unit::is_installed());
+    let (code, next) = ended((looked.code, is_accepted), looked.is_running, has_unit(&dir));
     let next = next.with("folder", dir.display().to_string());
     eprintln!("\n{}", next.message(cli.locale));
     code
@@ -115,6 +115,11 @@ fn correct(
             Ok(true)
         }
     }
+}
+
+/// Tells if the package's unit runs this configuration.
+fn has_unit(dir: &Path) -> bool {
+    unit::is_installed() && dir == Path::new(config::SYSTEM)
 }
 
 /// Returns the exit code and the next step for what doctor ended with. What only the running service can show (whether

@@ -21,8 +21,9 @@ use super::{
 pub const MARKETPLACE_SEVERITY: Severity = Severity::Failing;
 /// Trouble with a marketplace that ends sooner raises no alarm.
 const LASTS: TimeDelta = TimeDelta::seconds(15);
-/// After this much of it the writes before prove nothing any more.
+/// After this much of it the writes, or the answers, before prove nothing any more.
 const DATABASE_STALLS: TimeDelta = TimeDelta::seconds(5);
+const CONTACT_STALLS: TimeDelta = TimeDelta::seconds(5);
 /// For this long an answer, or a write, proves that the next one would succeed.
 pub(crate) const PROVES: TimeDelta = TimeDelta::minutes(3);
 /// Clocks that differ by more than this disagree on deadlines and on the end of a token.
@@ -478,6 +479,10 @@ fn unproved(seen: &Observations) -> Vec<Text> {
     }
     for store in &seen.stores {
         let name = store.key.to_string();
+        if let (Owner::Here(_), Some(trouble)) = (&store.owner, fresh_failures(store, seen.at)) {
+            unproved.push(text!("unproved-marketplace-fails", store = name, detail = trouble.symptom.text()));
+            continue;
+        }
         match &store.owner {
             Owner::Here(_) if store.complete_at.is_none() => {
                 unproved.push(text!("unproved-mirror", store = name));
@@ -517,6 +522,13 @@ fn unproved(seen: &Observations) -> Vec<Text> {
         }
     }
     unproved
+}
+
+/// Returns a store's failed calls since the last useful answer, if they are no alarm yet. A 429 is the rhythm of a limit, not
+/// a sign of trouble.
+fn fresh_failures(store: &StoreObservation, at: DateTime<Utc>) -> Option<&ContactTrouble> {
+    let trouble = store.contact.as_ref().filter(|trouble| trouble.kind != ContactKind::Throttled)?;
+    (lasts(at, trouble.since, CONTACT_STALLS) && !lasts(at, trouble.since, LASTS)).then_some(trouble)
 }
 
 /// Returns the time within which a sweep succeeds. One for new orders whose last attempt failed is told as soon as the

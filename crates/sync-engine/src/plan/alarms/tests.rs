@@ -117,6 +117,16 @@ fn a_state_is_ok_only_with_fresh_proof() {
         let verdict = decide(&seen(vec![StoreObservation { answered_at: answered, ..store("a") }]));
         assert_eq!(verdict.unproved.iter().map(Text::id).collect::<Vec<_>>(), [expected]);
     }
+    for (kind, seconds, expected) in [
+        (ContactKind::Unreachable, 4, State::Ok),
+        (ContactKind::Unreachable, 5, State::Unknown),
+        (ContactKind::Errors, 14, State::Unknown),
+        (ContactKind::Throttled, 14, State::Ok),
+        (ContactKind::Errors, 15, State::Failing),
+    ] {
+        let found = of(|store| store.contact = contact(kind, seconds)).0;
+        assert_eq!(found, expected, "{kind:?} for {seconds} s");
+    }
     assert_eq!(of(|store| store.complete_at = None).0, State::Unknown, "the mirror was never complete");
     assert_eq!(of(|store| store.owner = Owner::Nobody(None)).0, State::Unknown, "nobody works on it");
     let open = Some(WebhookObservation { is_open: true, ..WebhookObservation::default() });
