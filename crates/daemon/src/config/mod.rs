@@ -284,6 +284,16 @@ pub(crate) fn other_store_in(
     named.filter(|key| key != store).filter(|key| environment == Environment::Production || is_here(key))
 }
 
+/// Returns the other store of a folder that has this webhook address already.
+pub(crate) fn other_store_with(dir: &Path, url: &str, store: &StoreKey) -> Option<StoreKey> {
+    let others = read(dir, Secrets::Leave).0?.stores.into_iter().filter(|other| other.key != *store);
+    let has_it = |other: &StoreConfig| {
+        let webhook = other.webhook.as_ref();
+        webhook.is_some_and(|webhook| webhook.public_url.trim_end_matches('/') == url.trim_end_matches('/'))
+    };
+    others.filter(has_it).map(|other| other.key).next()
+}
+
 /// Refuses the webhook address of another store: its deliveries would be answered with that store's secret, or with none
 /// where this installation does not have the store.
 fn others_address(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
@@ -345,7 +355,7 @@ mod tests {
     use super::*;
 
     /// Loads two stores with these webhook addresses; returns the mistakes.
-    fn mistakes(first: &str, second: &str) -> Vec<String> {
+    fn two_stores(first: &str, second: &str) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("stores")).unwrap();
         for (key, url) in [("loja-a", first), ("loja-b", second)] {
@@ -355,6 +365,11 @@ mod tests {
             );
             std::fs::write(dir.path().join(format!("stores/{key}.toml")), text).unwrap();
         }
+        dir
+    }
+
+    fn mistakes(first: &str, second: &str) -> Vec<String> {
+        let dir = two_stores(first, second);
         load(dir.path()).err().unwrap_or_default().iter().map(ToString::to_string).collect()
     }
 
@@ -499,6 +514,19 @@ mod tests {
             let found = mistakes(&at(first), &at(second));
             let [mistake] = &found[..] else { panic!("{first} {second}: {found:?}") };
             assert!(mistake.contains("loja-b.toml") && mistake.contains("loja-a"), "{mistake}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_another_store_has_is_found_before_anything_is_written() {
+        let [a, b] = ["loja-a", "loja-b"].map(|key| StoreKey::new(key).unwrap());
+        let dir = two_stores("https://erp.example.com/in", "https://erp.example.com/x");
+        for (url, store, expected) in [
+            ("https://erp.example.com/in/", &b, Some(&a)),
+            ("https://erp.example.com/in", &a, None),
+            ("https://erp.example.com/new", &b, None),
+        ] {
+            assert_eq!(other_store_with(dir.path(), url, store).as_ref(), expected, "{url} {store}");
         }
     }
 }

@@ -47,6 +47,8 @@ doctor-no-access = not looked at: somebody else works on the store, or it is not
     .next = espelho status
 doctor-not-reached = not looked at: the marketplace was not reached
     .next = once it is reached: espelho doctor
+doctor-answers-errors = not looked at: the marketplace answers with errors
+    .next = once it answers well: espelho doctor
 doctor-no-token = not looked at: the token is not proved
     .next = see what is said above about the credential; then: espelho doctor
 doctor-restored-no-token = not looked at: without a login, a restored database has no token
@@ -67,6 +69,8 @@ doctor-another-user = not looked at: this user may not open the database
     .next = { doctor-no-database.next }
 doctor-database-another-user = this user may not read and write { $path }; user { $user } may
     .next = sudo -u { $user } { $command }
+doctor-database-outside = the database lies in { $folder }, where the unit of systemd lets the service write nothing
+    .next = sudo systemctl edit espelho, with the lines [Service] and ReadWritePaths={ $folder }; then: sudo systemctl restart espelho
 doctor-database-denied = the service's user may not read and write { $path }
     .next = sudo chown espelho:espelho { $path }*
 doctor-database-not-yet = does not exist yet; espelho run will create it at { $address }

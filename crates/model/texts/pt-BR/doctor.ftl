@@ -62,6 +62,8 @@ doctor-no-access = não olhado: quem cuida da loja é outro, ou não deu para sa
     .next = espelho status
 doctor-not-reached = não olhado: o marketplace não foi alcançado
     .next = quando for alcançado: espelho doctor
+doctor-answers-errors = não olhado: o marketplace responde com erros
+    .next = quando ele responder bem: espelho doctor
 doctor-no-token = não olhado: o token não foi provado
     .next = veja acima o que se diz da credencial; depois: espelho doctor
 doctor-restored-no-token = não olhado: sem um login, um banco restaurado não tem token
@@ -82,6 +84,8 @@ doctor-another-user = não olhado: este usuário não pode abrir o banco de dado
     .next = { doctor-no-database.next }
 doctor-database-another-user = este usuário não pode ler e gravar { $path }; o usuário { $user } pode
     .next = sudo -u { $user } { $command }
+doctor-database-outside = o banco fica em { $folder }, e a unidade do systemd não deixa o serviço gravar ali
+    .next = sudo systemctl edit espelho, com as linhas [Service] e ReadWritePaths={ $folder }; depois: sudo systemctl restart espelho
 doctor-database-denied = o usuário do serviço não pode ler e gravar { $path }
     .next = sudo chown espelho:espelho { $path }*
 doctor-database-not-yet = ainda não existe; será criado por espelho run em { $address }

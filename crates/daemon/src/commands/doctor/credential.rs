@@ -129,12 +129,17 @@ async fn unless_limited(store: &StoreFacts<'_>, check: impl Future<Output = Find
     }
 }
 
-/// Returns the finding that a login waits, once it has waited; never, if none does.
+/// Returns the finding that a login waits, once it has waited, or that the marketplace answers with errors; never, if
+/// neither is so.
 async fn waiting_login(store: &StoreFacts<'_>) -> Finding {
     store.all.clock.sleep(LOGIN_ANSWERS).await;
     let now = store.all.clock.now();
     match judge_waiting(&recent_logins(store, now).await, now, store.all.login) {
         Some(finding) => finding,
+        // The client waits and tries again.
+        None if store.reached.get().is_some_and(|reached| reached.status >= 500) => {
+            Finding::skipped(SkipReason::Errors)
+        }
         None => std::future::pending().await,
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     config::{SYSTEM, Use, belongs_to_another, service_may_use},
     lock_table,
     place::Place,
-    users,
+    unit, users,
 };
 
 /// Free bytes below which the disk is nearly full.
@@ -32,6 +32,12 @@ const WRITE_WAITS: Duration = Duration::from_secs(4);
 pub(super) async fn configuration(facts: &Facts) -> Finding {
     if let Some(file) = facts.configuration.not_the_services(&facts.directory) {
         return Finding::yellow(text!("config-file-not-services", path = file.display().to_string()));
+    }
+    // The unit runs the configuration of the system.
+    let database = Place::meant(&facts.configuration).file().and_then(Path::parent).map(Path::to_path_buf);
+    let outside = database.filter(|_| facts.directory == Path::new(SYSTEM));
+    if let Some(outside) = outside.filter(|folder| unit::forbids_writing(folder)) {
+        return Finding::yellow(text!("doctor-database-outside", folder = outside.display().to_string()));
     }
     let (folder, stores) = (facts.directory.display().to_string(), facts.configuration.stores.len());
     Finding::green(text!("doctor-configuration", folder = folder, stores = stores))

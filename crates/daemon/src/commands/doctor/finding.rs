@@ -49,6 +49,8 @@ pub(super) enum SkipReason {
     NoAccess,
     /// The marketplace was not reached.
     NotReached,
+    /// The marketplace answers with errors.
+    Errors,
     /// No token is proved.
     NoToken,
     /// The store comes from a backup, without a token.
@@ -66,6 +68,7 @@ impl SkipReason {
         match self {
             Self::NoAccess => text!("doctor-no-access"),
             Self::NotReached => text!("doctor-not-reached"),
+            Self::Errors => text!("doctor-answers-errors"),
             Self::NoToken => text!("doctor-no-token"),
             Self::Restored => text!("doctor-restored-no-token"),
             Self::Mistakes => text!("doctor-mistakes-no-login"),

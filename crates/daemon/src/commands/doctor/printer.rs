@@ -29,10 +29,11 @@ impl LeftOut {
     /// Keeps a finding that is such a check, and tells whether it did.
     fn keep(&mut self, finding: &Finding) -> bool {
         let Some(reason) = finding.skipped else { return false };
-        let is_unreached = self.checks.iter().any(|(kept, _)| *kept == SkipReason::NotReached);
         // No token is proved where nothing answers.
+        let unanswered = [SkipReason::NotReached, SkipReason::Errors];
+        let earlier = self.checks.iter().map(|(kept, _)| *kept).find(|kept| unanswered.contains(kept));
         let reason = match reason {
-            SkipReason::NoToken if is_unreached => SkipReason::NotReached,
+            SkipReason::NoToken => earlier.unwrap_or(reason),
             reason => reason,
         };
         self.store.clone_from(&finding.store);

@@ -13,7 +13,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{super::prompt, exists, is_here, store_file};
 use crate::{
     cli::InitArgs,
-    config::{Environment, check_address, check_base, environment_of, first_readable, other_store_in},
+    config::{
+        Environment, check_address, check_base, environment_of, first_readable, other_store_in,
+        other_store_with,
+    },
     terminal::shown,
 };
 
@@ -143,7 +146,8 @@ fn check_webhook(url: &str, environment: Environment, store: &StoreKey, dir: &Pa
         return Ok(());
     }
     check_address("public_url", url, environment)?;
-    match other_store_in(url, (store, environment), |other| is_here(dir, other)) {
+    let named = other_store_in(url, (store, environment), |other| is_here(dir, other));
+    match named.or_else(|| other_store_with(dir, url, store)) {
         Some(other) => Err(text!("config-webhook-of-other", other = other.as_str(), store = store.as_str())),
         None => Ok(()),
     }
