@@ -18,28 +18,78 @@ pub(crate) fn is_installed() -> bool {
     is_started_by_systemd || places().iter().any(|place| place.join("espelho.service").exists())
 }
 
-/// Tells if the unit keeps the service from writing in a folder: it may write in its state directory (`ProtectSystem=strict`,
-/// systemd.exec(5)), and where an addition to the unit lets it.
-pub(crate) fn forbids_writing(folder: &Path) -> bool {
-    if !is_installed() || folder.starts_with(INSTALLED) {
-        return false;
-    }
-    let folders = places().into_iter().map(|place| place.join("espelho.service.d"));
-    let additions = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let texts: Vec<String> = additions.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
-    !texts.iter().any(|text| allows_writing(text, folder))
+/// How the unit keeps the service from a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forbidden {
+    /// It may not write there.
+    ReadOnly,
+    /// It does not see the homes of people.
+    Hidden,
 }
 
-/// Tells if an addition to the unit lets the service write in a folder.
-fn allows_writing(addition: &str, folder: &Path) -> bool {
-    let mut settings = addition.lines().filter_map(|line| line.trim().split_once('='));
-    settings.any(|(name, value)| match name.trim() {
-        "ReadWritePaths" => {
-            value.split_whitespace().any(|path| folder.starts_with(path.trim_start_matches(['-', '+'])))
+/// Returns how the unit, with its additions, keeps the service from writing in a folder; `None` where it does not, or is not
+/// installed.
+pub(crate) fn forbids_writing(folder: &Path) -> Option<Forbidden> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real(folder);
+    if folder.starts_with(real(Path::new(INSTALLED))) {
+        return None;
+    }
+    let places = places();
+    let unit = places.iter().find_map(|place| fs::read_to_string(place.join("espelho.service")).ok())?;
+    let folders = places.iter().map(|place| place.join("espelho.service.d"));
+    let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let mut additions: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_addition(path)).collect();
+    additions.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+    let texts = additions.iter().filter_map(|path| fs::read_to_string(path).ok());
+    Sandbox::of(texts.fold(unit, |unit, addition| unit + "\n" + &addition).as_str()).forbids(&folder)
+}
+
+fn is_addition(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "conf")
+}
+
+/// The part of a unit that limits where it may write (systemd.exec(5)).
+#[derive(Default)]
+struct Sandbox {
+    is_strict: bool,
+    hides_homes: bool,
+    writable: Vec<PathBuf>,
+}
+
+impl Sandbox {
+    /// Reads the settings of a unit; later ones count, and an empty list forgets those before.
+    fn of(unit: &str) -> Self {
+        let mut sandbox = Self::default();
+        for (name, value) in unit.lines().filter_map(|line| line.trim().split_once('=')) {
+            let value = value.trim();
+            match name.trim() {
+                "ProtectSystem" => sandbox.is_strict = value == "strict",
+                "ProtectHome" => sandbox.hides_homes = !["", "no", "false", "off", "0"].contains(&value),
+                "ReadWritePaths" if value.is_empty() => sandbox.writable.clear(),
+                "ReadWritePaths" | "BindPaths" => {
+                    let paths = value.split_whitespace().map(|path| path.trim_matches('"'));
+                    let paths = paths.map(|path| path.trim_start_matches(['-', '+']));
+                    sandbox
+                        .writable
+                        .extend(paths.filter_map(|path| path.split(':').next_back()).map(PathBuf::from));
+                }
+                _ => {}
+            }
         }
-        "ProtectSystem" => value.trim() != "strict",
-        _ => false,
-    })
+        sandbox
+    }
+
+    fn forbids(&self, folder: &Path) -> Option<Forbidden> {
+        let is_home = ["/home", "/root", "/run/user"].iter().any(|home| folder.starts_with(home));
+        match (self.hides_homes && is_home, self.is_strict) {
+            (true, _) => Some(Forbidden::Hidden),
+            (false, true) if !self.writable.iter().any(|path| folder.starts_with(path)) => {
+                Some(Forbidden::ReadOnly)
+            }
+            (false, _) => None,
+        }
+    }
 }
 
 /// Returns the places where systemd looks for units: its own variable names others.
@@ -55,16 +105,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_addition_to_the_unit_lets_the_service_write_elsewhere() {
-        for (addition, expected) in [
-            ("[Service]\nReadWritePaths=/srv/dados\n", true),
-            ("[Service]\nReadWritePaths = /home -/srv\n", true),
-            ("[Service]\nReadWritePaths=/srv/dados2\n", false),
-            ("[Service]\nProtectSystem=full\n", true),
-            ("[Service]\nProtectSystem=strict\nMemoryMax=1G\n", false),
-            ("", false),
+    fn the_unit_with_its_additions_says_where_the_service_may_write() {
+        let unit = include_str!("../../../systemd/espelho.service");
+        let (read_only, hidden) = (Some(Forbidden::ReadOnly), Some(Forbidden::Hidden));
+        for (addition, folder, expected) in [
+            ("", "/srv/dados", read_only),
+            ("ReadWritePaths=/srv/dados", "/srv/dados", None),
+            ("ReadWritePaths = /opt -/srv", "/srv/dados", None),
+            ("ReadWritePaths=\"/srv/dados\"", "/srv/dados/loja", None),
+            ("ReadWritePaths=/srv/dados2", "/srv/dados", read_only),
+            ("ReadWritePaths=/srv\nReadWritePaths=", "/srv/dados", read_only),
+            ("BindPaths=/disco:/srv/dados", "/srv/dados", None),
+            ("ProtectSystem=full", "/srv/dados", None),
+            ("ProtectSystem=full\nProtectSystem=strict", "/srv/dados", read_only),
+            ("ReadWritePaths=/home/ana/erp", "/home/ana/erp", hidden),
+            ("ProtectHome=no", "/home/ana/erp", read_only),
+            ("ProtectHome=no\nReadWritePaths=/home/ana/erp", "/home/ana/erp", None),
         ] {
-            assert_eq!(allows_writing(addition, Path::new("/srv/dados")), expected, "{addition}");
+            let found = Sandbox::of(&format!("{unit}\n{addition}")).forbids(Path::new(folder));
+            assert_eq!(found, expected, "{addition} {folder}");
         }
     }
 }

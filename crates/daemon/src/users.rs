@@ -5,11 +5,11 @@ use std::{os::unix::fs::MetadataExt as _, path::Path};
 /// The user of the package's service.
 const SERVICE: &str = "espelho";
 
-/// Returns the owner of a file as sudo(8) takes it, or of the folder in which this user may not see the file.
+/// Returns the owner of a file as sudo(8) takes it, or of the folder in which this user may not see the file; the service's
+/// user where that is root, as which the service does not run.
 pub(crate) fn owner_of(file: &Path) -> String {
-    let Some(about) = file.ancestors().find_map(|path| path.metadata().ok()) else {
-        return SERVICE.to_owned();
-    };
+    let about = file.ancestors().find_map(|path| path.metadata().ok()).filter(|about| about.uid() != 0);
+    let Some(about) = about else { return SERVICE.to_owned() };
     // A number is quoted: it stands after a hash, which begins a comment of the shell.
     name_of(about.uid()).unwrap_or_else(|| format!("'#{}'", about.uid()))
 }

@@ -97,10 +97,45 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns the command line of this process, as a shell takes it.
+/// Returns the command line of this process, as somebody else can type it anywhere: it names its configuration where a bare
+/// `espelho` would read another one.
 pub fn typed() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
-    [NAME.to_owned()].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
+    typed_as(call(), &arguments())
+}
+
+/// Returns the command line that looks at the same again: that of this process, or `doctor` in place of one that works on.
+pub fn typed_look() -> String {
+    let arguments = arguments();
+    let works_on = |word: &String| ["run", "init"].contains(&word.as_str());
+    match arguments.iter().any(works_on) {
+        true => format!("{} doctor", call()),
+        false => typed_as(call(), &arguments),
+    }
+}
+
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns a command line with these arguments, and the configuration that its call names; else the one that they name.
+fn typed_as(call: &str, arguments: &[String]) -> String {
+    let (mut words, mut configuration) = (Vec::new(), None);
+    let mut left = arguments.iter();
+    while let Some(argument) = left.next() {
+        match (argument.as_str(), argument.strip_prefix("--config=")) {
+            ("--config", _) => configuration = left.next().map(String::as_str),
+            (_, Some(named)) => configuration = Some(named),
+            (other, None) => words.push(quoted(other)),
+        }
+    }
+    let call = match configuration.filter(|_| call == NAME) {
+        Some(folder) => {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+            format!("{NAME} --config {}", quoted(&folder.to_string_lossy()))
+        }
+        None => call.to_owned(),
+    };
+    [call].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a text of the catalogue, or a command line, whose command lines call the program as they must.
@@ -150,6 +185,26 @@ fn with_call<'t>(text: &'t str, call: &str) -> Cow<'t, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_typed_command_line_names_the_configuration_once() {
+        let typed = |call: &str, arguments: &[&str]| {
+            typed_as(call, &arguments.iter().map(|&argument| argument.to_owned()).collect::<Vec<_>>())
+        };
+        for (call, arguments, expected) in [
+            ("espelho", &["errors", "--code", "a b"][..], "espelho errors --code 'a b'"),
+            ("espelho", &["check", "--config", "/srv/a b"], "espelho --config '/srv/a b' check"),
+            ("espelho --config /x", &["check"], "espelho --config /x check"),
+            (
+                "espelho --config /x",
+                &["--config=./x", "doctor", "--json"],
+                "espelho --config /x doctor --json",
+            ),
+            ("espelho --config /x", &["doctor", "--config", "x"], "espelho --config /x doctor"),
+        ] {
+            assert_eq!(typed(call, arguments), expected);
+        }
+    }
 
     #[test]
     fn a_command_line_names_the_configuration_and_other_words_stay() {

@@ -61,7 +61,8 @@ pub(super) async fn is_of_another(
     }
 }
 
-fn is_same_file(one: Option<&Path>, other: Option<&Path>) -> bool {
+/// Tells if two paths are those of one file, links aside.
+pub(super) fn is_same_file(one: Option<&Path>, other: Option<&Path>) -> bool {
     one.and_then(resolved).is_some_and(|one| other.and_then(resolved).is_some_and(|other| one == other))
 }
 

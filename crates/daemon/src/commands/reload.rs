@@ -129,6 +129,15 @@ pub(super) async fn reload(configuration: &Configuration, clock: &Arc<dyn Clock>
     })
 }
 
+/// The messages of an error where no service of this installation runs here.
+pub(super) const NO_SERVICE: [&str; 2] = ["run-reload-no-service", "run-reload-other"];
+
+/// Returns the problem that the service refuses the configuration.
+pub(super) fn refused(mistakes: &[Text]) -> Problem {
+    let text = text!("run-reload-refused", count = mistakes.len(), mistakes = mistakes.to_vec());
+    Problem::of(Trouble::Configuration, "reload_refused", text)
+}
+
 fn failed(text: Text) -> Problem {
     Problem::of(Trouble::Failure, "reload", text)
 }
@@ -186,8 +195,7 @@ fn tell(ended: &Ended, left: &[Text], cli: &Cli) -> u8 {
         }
         Ended::Unknown => (exit::PARTIAL, "unknown", &[][..], text!("run-reload-unknown")),
         Ended::Refused(mistakes) => {
-            let text = text!("run-reload-refused", count = mistakes.len(), mistakes = mistakes.clone());
-            return say(&Problem::of(Trouble::Configuration, "reload_refused", text), cli);
+            return say(&refused(mistakes), cli);
         }
     };
     if cli.json {

@@ -122,12 +122,20 @@ pub(super) fn in_words(message: &str, section: Option<&str>) -> Text {
 fn section(text: &str, at: usize) -> Option<&str> {
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
     let mut lines = text[..end].lines().rev();
-    let header = |line: &'_ str| line.trim_start().starts_with('[');
-    if lines.next().is_some_and(header) {
-        return None;
+    match lines.next() {
+        Some(line) if header(line).is_none() => lines.find_map(header),
+        _ => None,
     }
-    let name = lines.find(|line| header(line))?.trim_start().trim_start_matches('[');
-    name.split(']').next().map(str::trim)
+}
+
+/// Returns the name in a line that begins a section; an array of several lines has none.
+fn header(line: &str) -> Option<&str> {
+    let line = line.split('#').next()?.trim();
+    let name = line.trim_start_matches('[').trim_end_matches(']').trim();
+    let brackets = |end: char| line.chars().filter(|letter| *letter == end).count();
+    let is_key = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let is_whole = line.starts_with('[') && line.ends_with(']') && brackets('[') == brackets(']');
+    (is_whole && !name.is_empty() && name.chars().all(is_key)).then_some(name)
 }
 
 /// Tells if a name resembles an unknown one so much that it may be meant.
@@ -204,13 +212,14 @@ mod tests {
 
     #[test]
     fn a_section_is_named_for_its_keys_and_not_for_itself() {
-        let text = "a = 1\n[http]\nlisten = 2\n\n [[ rows ]] # b\nx = [\n3]\n";
+        let text = "a = 1\n[http]\nlisten = 2\n\n [[ rows ]] # b\nx = [\n [\"a\"],\n[3]]\ny = 1";
         for (before, expected) in [
             ("a = ", None),
             ("[http", None),
             ("listen", Some("http")),
             ("[[ rows", None),
             ("x =", Some("rows")),
+            ("y =", Some("rows")),
         ] {
             assert_eq!(section(text, text.find(before).unwrap()), expected, "{before}");
         }

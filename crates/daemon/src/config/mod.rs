@@ -38,7 +38,8 @@ pub(crate) use notices::{
 };
 pub(crate) use people::of_installation as people;
 pub(crate) use secret::{
-    Use, belongs_to_another, from_first as first_readable, secret_file, service_may_use, unreadable,
+    Use, belongs_to_another, from_first as first_readable, is_service, secret_file, service_may_use,
+    unreadable,
 };
 pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;

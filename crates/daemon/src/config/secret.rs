@@ -161,7 +161,7 @@ fn not_read(path: &Path, error: &io::Error) -> Text {
     }
     match std::fs::metadata(path).ok().filter(belongs_to_another) {
         Some(_) => {
-            let (user, command) = (users::owner_of(path), program::typed());
+            let (user, command) = (users::owner_of(path), program::typed_look());
             text!("config-file-anothers", path = file, user = user, command = command)
         }
         None => text!("config-file-denied", path = file, problem = problem),
@@ -183,6 +183,11 @@ fn is_anothers(mode: u32, owner: u32, user: u32, service: Option<u32>) -> bool {
 fn service() -> Option<(u32, u32)> {
     let state = std::fs::metadata(super::INSTALLED).ok().filter(|state| state.uid() != 0)?;
     Some((state.uid(), state.gid()))
+}
+
+/// Tells if this user is that of the package's service.
+pub(crate) fn is_service() -> bool {
+    service().is_some_and(|(user, _)| user == rustix::process::geteuid().as_raw())
 }
 
 /// How the service must be able to use a file, as the bits of a mode for everybody.

@@ -96,6 +96,11 @@ impl Place {
         Problem::of(Trouble::Held, "other_database", text)
     }
 
+    /// Returns the file, if the address names its whole path.
+    pub(crate) fn fixed_file(&self) -> Option<&Path> {
+        self.file.as_ref().filter(|(_, rule)| rule.is_none()).map(|(file, _)| file.as_path())
+    }
+
     /// Returns the file, if the database is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_ref().map(|(file, _)| file.as_path())

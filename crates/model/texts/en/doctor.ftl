@@ -67,10 +67,12 @@ doctor-no-database = not looked at: the database does not open
     .next = the line above about the database has the cause and the next step; then: espelho doctor
 doctor-another-user = not looked at: this user may not open the database
     .next = { doctor-no-database.next }
-doctor-database-another-user = this user may not read and write { $path }; user { $user } may
+doctor-database-another-user = this user may not read and write { $path }
     .next = sudo -u { $user } { $command }
 doctor-database-outside = the database lies in { $folder }, where the unit of systemd lets the service write nothing
     .next = sudo systemctl edit espelho, with the lines [Service] and ReadWritePaths={ $folder }; then: sudo systemctl restart espelho
+doctor-database-hidden = the database lies in { $folder }, which the unit of systemd hides from the service (ProtectHome)
+    .next = move the database: write database.url = "sqlite:espelho.db" into espelho.toml, which lies in /var/lib/espelho; then: sudo systemctl restart espelho
 doctor-database-denied = the service's user may not read and write { $path }
     .next = sudo chown espelho:espelho { $path }*
 doctor-database-not-yet = does not exist yet; espelho run will create it at { $address }
@@ -280,6 +282,8 @@ doctor-receiver-no-service = not looked at: without the service nobody receives
 doctor-labels = { $folder } takes writes
 doctor-labels-none = no file of a label is kept
 doctor-labels-not-yet = there are no labels yet; the service makes { $folder } with the first one
+doctor-labels-another-user = { $folder } cannot be seen by this user
+    .next = sudo -u { $user } { $command }
 doctor-labels-failed = { $folder } takes no writes: “{ $cause }”
     .next = ls -ld { $folder }; the folder must belong to the service's user
 doctor-notices = people hear of alarms by { $each }

@@ -197,8 +197,16 @@ run-worded = { $error }
     .next = { $next }
 run-check-valid = The configuration is valid; stores: { $stores }
 run-no-runtime = espelho could not begin: “{ $problem }”
-run-webhook-moved = The next login moves the webhook of { $store } to the configured address. No service of this machine has read the configuration now: one that runs logs in with the files that it has read
-    .next = if the service runs: sudo espelho reload; to check, then: espelho doctor
+run-webhook-none = Store { $store } has no [webhook] in stores/{ $store }.toml: there is nothing to move.
+    .next = to have one, write [webhook] with public_url there; then: sudo espelho reload
+run-webhook-by-hand = The webhook of store { $store } was made in the seller portal (webhook.secret_file): no login changes its address.
+    .next = change the address in the portal; then: espelho webhook test --wait=20 --store { $store }
+run-webhook-there = The webhook of store { $store } is registered at { $address } already.
+    .next = to see if deliveries arrive: espelho webhook test --wait=20 --store { $store }
+run-webhook-moved = The next login moves the webhook of { $store } to the configured address.
+    .next = to check, then: espelho doctor
+run-webhook-unconfirmed = The next login moves the webhook of { $store }, but the service has not confirmed that it has read the configuration again.
+    .next = sudo espelho reload; to check, then: espelho doctor
 run-webhook-moving = The service has read the configuration again, and within seconds registers the webhook of { $store } at the configured address.
     .next = to check, then: espelho doctor
 run-no-such-delivery = The inbox has no such delivery.

@@ -82,10 +82,12 @@ doctor-no-database = não olhado: o banco de dados não abre
     .next = a linha acima sobre o banco de dados diz a causa e o próximo passo; depois: espelho doctor
 doctor-another-user = não olhado: este usuário não pode abrir o banco de dados
     .next = { doctor-no-database.next }
-doctor-database-another-user = este usuário não pode ler e gravar { $path }; o usuário { $user } pode
+doctor-database-another-user = este usuário não pode ler e gravar { $path }
     .next = sudo -u { $user } { $command }
 doctor-database-outside = o banco fica em { $folder }, e a unidade do systemd não deixa o serviço gravar ali
     .next = sudo systemctl edit espelho, com as linhas [Service] e ReadWritePaths={ $folder }; depois: sudo systemctl restart espelho
+doctor-database-hidden = o banco fica em { $folder }, que a unidade do systemd esconde do serviço (ProtectHome)
+    .next = mova o banco: escreva em espelho.toml database.url = "sqlite:espelho.db", que fica em /var/lib/espelho; depois: sudo systemctl restart espelho
 doctor-database-denied = o usuário do serviço não pode ler e gravar { $path }
     .next = sudo chown espelho:espelho { $path }*
 doctor-database-not-yet = ainda não existe; será criado por espelho run em { $address }
@@ -295,6 +297,8 @@ doctor-receiver-no-service = não olhado: sem o serviço ninguém recebe
 doctor-labels = { $folder } aceita gravações
 doctor-labels-none = nenhum arquivo de etiqueta é guardado
 doctor-labels-not-yet = ainda não há etiquetas; o serviço cria { $folder } com a primeira
+doctor-labels-another-user = { $folder } não pode ser vista por este usuário
+    .next = sudo -u { $user } { $command }
 doctor-labels-failed = { $folder } não aceita gravações: “{ $cause }”
     .next = ls -ld { $folder }; a pasta deve ser do usuário do serviço
 doctor-notices = pessoas são avisadas dos alarmes por { $each }

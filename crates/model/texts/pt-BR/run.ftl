@@ -197,8 +197,16 @@ run-worded = { $error }
     .next = { $next }
 run-check-valid = A configuração está certa; lojas: { $stores }
 run-no-runtime = O espelho não pôde começar: “{ $problem }”
-run-webhook-moved = No próximo login, o webhook de { $store } passa ao endereço configurado. Nenhum serviço desta máquina releu a configuração agora: um que está no ar faz o login com os arquivos que leu
-    .next = se o serviço está no ar: sudo espelho reload; para conferir, depois: espelho doctor
+run-webhook-none = A loja { $store } não tem [webhook] em stores/{ $store }.toml: não há o que mover.
+    .next = para ter um, escreva [webhook] com public_url ali; depois: sudo espelho reload
+run-webhook-by-hand = O webhook da loja { $store } foi feito no portal do vendedor (webhook.secret_file): nenhum login muda o endereço dele.
+    .next = mude o endereço no portal; depois: espelho webhook test --wait=20 --store { $store }
+run-webhook-there = O webhook da loja { $store } já está registrado em { $address }.
+    .next = para ver se as entregas chegam: espelho webhook test --wait=20 --store { $store }
+run-webhook-moved = No próximo login, o webhook de { $store } passa ao endereço configurado.
+    .next = para conferir, depois: espelho doctor
+run-webhook-unconfirmed = No próximo login, o webhook de { $store } muda de endereço, mas o serviço não confirmou que releu a configuração.
+    .next = sudo espelho reload; para conferir, depois: espelho doctor
 run-webhook-moving = O serviço releu a configuração e, em segundos, registra o webhook de { $store } no endereço configurado.
     .next = para conferir, depois: espelho doctor
 run-no-such-delivery = A caixa de entrada não tem essa entrega.

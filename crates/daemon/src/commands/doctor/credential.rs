@@ -198,7 +198,7 @@ async fn prove_password(store: &StoreFacts<'_>) -> Finding {
         (false, false) if has_token => {
             // This user may not read it.
             if store.config.password.expose_secret().is_empty() {
-                let (place, command) = (store.config.password_place(), program::typed());
+                let (place, command) = (store.config.password_place(), program::typed_look());
                 return Finding::absent(text!("doctor-password-unread", place = place, command = command));
             }
             let Some(token) = kept_token(store).await else {

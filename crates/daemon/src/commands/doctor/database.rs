@@ -16,10 +16,12 @@ use super::{
 };
 use crate::{
     commands::reading::is_not_yet,
-    config::{SYSTEM, Use, belongs_to_another, service_may_use},
+    config::{SYSTEM, Use, belongs_to_another, is_service, service_may_use},
     lock_table,
     place::Place,
-    unit, users,
+    unit,
+    unit::Forbidden,
+    users,
 };
 
 /// Free bytes below which the disk is nearly full.
@@ -33,11 +35,20 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
     if let Some(file) = facts.configuration.not_the_services(&facts.directory) {
         return Finding::yellow(text!("config-file-not-services", path = file.display().to_string()));
     }
-    // The unit runs the configuration of the system.
-    let database = Place::meant(&facts.configuration).file().and_then(Path::parent).map(Path::to_path_buf);
-    let outside = database.filter(|_| facts.directory == Path::new(SYSTEM));
-    if let Some(outside) = outside.filter(|folder| unit::forbids_writing(folder)) {
-        return Finding::yellow(text!("doctor-database-outside", folder = outside.display().to_string()));
+    // The unit runs the configuration of the system. A relative path lies in its own folder.
+    let database =
+        Place::meant(&facts.configuration).fixed_file().and_then(Path::parent).map(Path::to_path_buf);
+    if let Some(outside) = database.filter(|_| facts.directory == Path::new(SYSTEM)) {
+        let folder = outside.display().to_string();
+        match unit::forbids_writing(&outside) {
+            Some(Forbidden::ReadOnly) => {
+                return Finding::yellow(text!("doctor-database-outside", folder = folder));
+            }
+            Some(Forbidden::Hidden) => {
+                return Finding::yellow(text!("doctor-database-hidden", folder = folder));
+            }
+            None => {}
+        }
     }
     let (folder, stores) = (facts.directory.display().to_string(), facts.configuration.stores.len());
     Finding::green(text!("doctor-configuration", folder = folder, stores = stores))
@@ -45,7 +56,8 @@ pub(super) async fn configuration(facts: &Facts) -> Finding {
 
 pub(super) async fn look(facts: &Facts) -> Finding {
     let place = Place::meant(&facts.configuration);
-    if let Some(denied) = place.denied().and_then(|path| judge_denied(&path)) {
+    let is_system = facts.directory == Path::new(SYSTEM);
+    if let Some(denied) = place.denied().and_then(|path| judge_denied(&path, is_system)) {
         if denied.state != State::Red {
             let _ = facts.database.set(Database::Denied);
         }
@@ -57,7 +69,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         Ok(store) => {
             // Root opens every file, and its success proves nothing for the service.
             let denied = files.iter().find(|file| service_may_use(file, Use::ReadAndWrite) == Some(false));
-            if let Some(file) = denied.filter(|_| facts.directory == Path::new(SYSTEM)) {
+            if let Some(file) = denied.filter(|_| is_system) {
                 let _ = facts.database.set(Database::Open(store));
                 return Finding::red(text!("doctor-database-denied", path = file.display().to_string()));
             }
@@ -82,13 +94,18 @@ pub(super) async fn look(facts: &Facts) -> Finding {
 
 /// Returns the finding on a file that this user may not use, or not even see. A file that the service may use is not wrong,
 /// nor known to be where the package's service is not installed and another user has the file.
-fn judge_denied(file: &Path) -> Option<Finding> {
+fn judge_denied(file: &Path, is_system: bool) -> Option<Finding> {
+    let refused = || Finding::red(text!("doctor-database-denied", path = file.display().to_string()));
+    if is_service() {
+        return Some(refused());
+    }
     let about = match file.metadata() {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return Some(another_user(file)),
         about => about.ok()?,
     };
     match service_may_use(file, Use::ReadAndWrite) {
-        Some(false) => Some(Finding::red(text!("doctor-database-denied", path = file.display().to_string()))),
+        Some(false) if is_system => Some(refused()),
+        Some(false) => Some(another_user(file)),
         Some(true) => Some(another_user(file)),
         None => belongs_to_another(&about).then(|| another_user(file)),
     }
@@ -97,7 +114,7 @@ fn judge_denied(file: &Path) -> Option<Finding> {
 /// Returns the finding that the service's user may open a file of the database, and this user may not.
 fn another_user(file: &Path) -> Finding {
     let path = file.display().to_string();
-    let (user, command) = (users::owner_of(file), program::typed());
+    let (user, command) = (users::owner_of(file), program::typed_look());
     Finding::not_seen(text!("doctor-database-another-user", path = path, user = user, command = command))
 }
 

@@ -1,5 +1,7 @@
 //! Checks who holds the store, and opens the access to the marketplace with its token.
 
+use std::path::Path;
+
 use espelho_model::text;
 use espelho_store::LockHolder;
 use espelho_sync_engine::{Problem, Trouble};
@@ -12,7 +14,7 @@ use super::{
     finding::{Finding, SkipReason},
     throwaway,
 };
-use crate::{context::is_service, status::process};
+use crate::{commands::reading::is_same_file, context::is_service, place::Place, status::process};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let database = match store.all.database.get() {
@@ -60,12 +62,22 @@ fn has_mistakes(store: &StoreFacts<'_>) -> bool {
 
 /// Finds out from the service alone who has the store.
 fn told_by_service(store: &StoreFacts<'_>) -> Finding {
-    if store.status().is_none_or(|told| told["ours"] != true) {
+    if store.status().is_none_or(|told| told["ours"] != true) || !is_of_database(store) {
         return Finding::skipped(store.all.no_database());
     }
     let listen = store.all.configuration.installation.http.listen;
     let _ = store.access.set(Access::Service(listen, store.config.key.clone()));
     Finding::green(text!("doctor-lock-told"))
+}
+
+/// Tells if the service that answers works on the configured database: nothing else shows it where that cannot be read.
+fn is_of_database(store: &StoreFacts<'_>) -> bool {
+    let place = Place::meant(&store.all.configuration);
+    let told = store.all.status().and_then(|told| told["service"]["file"].as_str());
+    match (told, place.file()) {
+        (Some(told), Some(file)) => is_same_file(Some(Path::new(told)), Some(file)),
+        (told, file) => told.is_none() && file.is_none(),
+    }
 }
 
 fn withheld(store: &StoreFacts<'_>) -> Finding {

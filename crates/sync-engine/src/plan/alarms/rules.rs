@@ -480,8 +480,8 @@ fn unproved(seen: &Observations) -> Vec<Text> {
     for store in &seen.stores {
         let name = store.key.to_string();
         if let (Owner::Here(_), Some(trouble)) = (&store.owner, fresh_failures(store, seen.at)) {
-            unproved.push(text!("unproved-marketplace-fails", store = name, detail = trouble.symptom.text()));
-            continue;
+            let (name, detail) = (name.as_str(), trouble.symptom.text());
+            unproved.push(text!("unproved-marketplace-fails", store = name, detail = detail));
         }
         match &store.owner {
             Owner::Here(_) if store.complete_at.is_none() => {
