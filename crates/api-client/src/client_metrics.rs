@@ -269,6 +269,11 @@ impl ClientMetrics {
         self.lock().contact.is_credential_refused()
     }
 
+    /// Returns the fields of a login that the marketplace refuses with 422 ([`Contact::refused_login_fields`]).
+    pub fn refused_login_fields(&self) -> Option<String> {
+        self.lock().contact.refused_login_fields().map(str::to_owned)
+    }
+
     /// Returns whether another program may end the token that we have.
     pub fn is_token_contested(&self, at: DateTime<Utc>) -> bool {
         self.lock().contact.is_token_contested(at)

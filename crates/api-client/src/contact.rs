@@ -181,6 +181,13 @@ impl Contact {
         self.login.as_ref().is_some_and(|trouble| trouble.kind == TroubleKind::Credential)
     }
 
+    /// Returns the fields of a login that the marketplace refuses with 422, with commas between them; empty where it names
+    /// none. `None` while it refuses no login so.
+    pub fn refused_login_fields(&self) -> Option<&str> {
+        let login = self.login.as_ref().filter(|trouble| trouble.kind == TroubleKind::Credential)?;
+        (login.symptom == Symptom::Status(422)).then_some(login.detail.as_str())
+    }
+
     /// Returns whether a refused login left us no token: the last one is dead.
     pub fn is_shut_out(&self) -> bool {
         self.login.is_some() && self.has_no_token

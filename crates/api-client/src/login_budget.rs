@@ -64,12 +64,14 @@ pub fn forced_allowed_at(logins: Vec<PastLogin>, now: DateTime<Utc>) -> Option<D
 }
 
 /// Returns the times of the logins within the last hour that 401s forced. A first login begins the count anew: what was
-/// done with another credential is not this one's.
+/// done with another credential is not this one's. So does a refused one: the password is what keeps us out, and a login
+/// that is refused ends nobody's token.
 pub(crate) fn forced(logins: &[PastLogin], now: DateTime<Utc>) -> Vec<DateTime<Utc>> {
     let is_forced =
         |(at, reason): &&PastLogin| reason == LoginReason::Forced.as_str() && *at >= now - FORCED_WINDOW;
-    let is_first = |(_, reason): &PastLogin| reason == LoginReason::First.as_str();
-    let since = logins.iter().rposition(is_first).unwrap_or_default();
+    let is_beginning =
+        |(_, reason): &PastLogin| [LoginReason::First.as_str(), REFUSED].contains(&reason.as_str());
+    let since = logins.iter().rposition(is_beginning).unwrap_or_default();
     logins[since..].iter().filter(is_forced).map(|(at, _)| *at).collect()
 }
 
@@ -178,6 +180,8 @@ mod tests {
             (&[(-3_000, "401"), (-2_000, "401"), (-60, "first")], None, "another credential"),
             (&[(-3_000, "401"), (-2_000, "first"), (-60, "401")], None, "one of this credential"),
             (&[(-3_000, "first"), (-2_000, "401"), (-60, "401")], Some(1_600), "two of it"),
+            (&[(-3_000, "401"), (-2_000, "401"), (-60, REFUSED)], None, "the password keeps us out"),
+            (&[(-3_000, REFUSED), (-2_000, "401"), (-60, "401")], Some(1_600), "it was mended"),
         ] {
             assert_eq!(forced_allowed_at(logins(past), at(0)), expected.map(at), "{why}");
         }

@@ -364,7 +364,10 @@ impl StoreTask {
             let Inquiry { question, answer } = admin_queue.next_inquiry().await;
             let found = match question {
                 Question::Password => examine(&context.client, &context.page_parameter, question).await,
-                _ => Examination::Failed(Refusal::from(problem)),
+                _ => {
+                    let refused_fields = context.client.metrics().refused_login_fields();
+                    Examination::Failed(Refusal { refused_fields, ..Refusal::from(problem) })
+                }
             };
             answer(&found);
             if found == Examination::Password {

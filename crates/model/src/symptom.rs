@@ -168,9 +168,13 @@ impl Symptom {
     }
 }
 
+/// Returns host and port of an address.
+pub fn host_of(address: &str) -> &str {
+    address.split_once("://").map_or(address, |(_, rest)| rest).split('/').next().unwrap_or_default()
+}
+
 fn is_of_this_machine(address: &str) -> bool {
-    let authority =
-        address.split_once("://").map_or(address, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let authority = host_of(address);
     let host = match authority.split_once(']') {
         Some((host, _)) => host.trim_start_matches('['),
         None => authority.split(':').next().unwrap_or_default(),

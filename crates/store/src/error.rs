@@ -315,6 +315,13 @@ impl Error {
             Self::Connect { url, source } if is_unknown_database(source) => {
                 text!("database-unknown", url = url, name = database_in(url))
             }
+            Self::Connect { url, source: sqlx::Error::Io(error) }
+                if error.kind() == ErrorKind::ReadOnlyFilesystem =>
+            {
+                let folder =
+                    url.trim_start_matches("sqlite:").rsplit_once('/').map_or(".", |(folder, _)| folder);
+                text!("database-read-only-folder", url = url, folder = folder)
+            }
             Self::Connect { url, source } => match self.symptom() {
                 refusal @ Symptom::Database(..) => {
                     let (detail, step) = (refusal.text(), Arg::Next(Box::new(refusal.text())));

@@ -35,6 +35,30 @@ async fn a_backup_overwrites_nothing_and_needs_a_mirror() {
     assert!(!file(&nothing, "espelho.db").exists(), "looking makes nothing");
 }
 
+#[tokio::test]
+async fn a_backup_that_is_found_damaged_is_no_green_one_until_there_is_another() {
+    let (installation, _shop, _backup) = backed_up().await;
+    let backups = async || {
+        let told = installation.run(&["doctor", "--json"]).await.json();
+        let of = told["findings"].as_array().expect("a list").iter().find(|found| found["check"] == "backup");
+        of.expect("a finding")["state"].clone()
+    };
+    let made = installation.run(&["backup", "--json"]).await.expect(0).json();
+    let copy = std::path::Path::new(made["path"].as_str().unwrap()).join("espelho.db");
+    assert_eq!(backups().await, json!("green"));
+    let whole = fs::read(&copy).unwrap();
+    fs::write(&copy, &whole[..whole.len() / 2]).unwrap();
+    installation.run(&["backup", "verify"]).await.expect(1);
+    assert_eq!(backups().await, json!("yellow"));
+    fs::write(&copy, &whole).unwrap();
+    installation.run(&["backup", "verify"]).await.expect(0);
+    assert_eq!(backups().await, json!("green"), "a proof takes the mark away");
+    fs::write(&copy, &whole[..whole.len() / 2]).unwrap();
+    installation.run(&["backup", "verify"]).await.expect(1);
+    installation.run(&["backup"]).await.expect(0);
+    assert_eq!(backups().await, json!("green"));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_on_the_machine_may_read_a_backup() {

@@ -11,7 +11,7 @@ use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, StoreKey, pause::Pause, symptom::Symptom, sync::Resource, time::past};
+use espelho_model::{Clock, StoreKey, pause::Pause, sync::Resource, time::past};
 use espelho_store::{
     AuditRecord, DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm,
     RemoteCount, RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview, ZeroPrices,
@@ -536,10 +536,9 @@ fn add_contact(
         has_token: !contact.is_shut_out(),
         since: trouble.since,
         place: shown.password_place.clone(),
-        refused_fields: (trouble.kind == TroubleKind::Credential && trouble.symptom == Symptom::Status(422))
-            .then(|| {
-                Some(trouble.detail.clone()).filter(|fields| !fields.is_empty()).unwrap_or("none".into())
-            }),
+        refused_fields: contact
+            .refused_login_fields()
+            .map(|fields| if fields.is_empty() { "none" } else { fields }.to_owned()),
     });
     seen.missing_scopes = contact.scope_of_reads().map(|trouble| trouble.abilities).unwrap_or_default();
     let writes = contact.scope_of_writes().filter(|trouble| !trouble.abilities.is_empty());

@@ -171,6 +171,14 @@ pub(super) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names.filter(|name| name.starts_with(PREFIX) && !name.ends_with(".partial")).collect())
 }
 
+/// The file in a backup that was found to be damaged; the next verification that succeeds removes it.
+const DAMAGED: &str = "espelho.damaged";
+
+/// Tells if a verification has found a backup to be damaged.
+pub(super) fn is_marked(backup: &Path) -> bool {
+    backup.join(DAMAGED).exists()
+}
+
 /// Returns the folder of backups that are given no path.
 pub(super) fn default_folder(database: &Path) -> PathBuf {
     database.parent().unwrap_or(Path::new("")).join("backups")

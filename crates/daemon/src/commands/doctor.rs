@@ -158,7 +158,7 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         if name == "configuration" && facts.mistakes.are_any() {
             continue;
         }
-        note(limited(&*facts.clock, name, check(facts)).await);
+        note(limited(&*facts.clock, facts.delay(), name, check(facts)).await);
     }
     if !facts.login {
         service::alarms(facts).await.into_iter().for_each(&mut note);
@@ -169,7 +169,7 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
         let mut refused = None;
         let has_webhook = config.webhook.is_some();
         for (name, check) in STORE.into_iter().filter(|(name, _)| applies(name, has_webhook)) {
-            let finding = limited(&*facts.clock, name, check(&store)).await.of(key);
+            let finding = limited(&*facts.clock, facts.delay(), name, check(&store)).await.of(key);
             // The login that follows may give the credential another token.
             if facts.login && name == "credential" && finding.is_authentication {
                 refused = Some((check, finding));
@@ -181,7 +181,7 @@ async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Findin
             }
             if let Some((check, refusal)) = refused.take() {
                 note(match has_logged_in {
-                    true => limited(&*facts.clock, "credential", check(&store)).await.of(key),
+                    true => limited(&*facts.clock, facts.delay(), "credential", check(&store)).await.of(key),
                     false => refusal,
                 });
             }

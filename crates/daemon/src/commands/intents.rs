@@ -136,6 +136,10 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
     };
     let became = match longest {
         Some(longest) => wait::wait(reading, &written, longest).await?,
+        // Nobody sends a test delivery while the service is stopped.
+        None if deed == Deed::TestDelivery && !wait::is_served(reading, &written.store).await? => {
+            Became::ServiceStopped
+        }
         None => Became::Written,
     };
     let delay = delay::find(reading, &written, &became, cli.locale).await?;

@@ -29,7 +29,10 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
         problem: match error.span().is_some_and(|span| concerns_secret(text, span.start)) {
             // The message would quote the value; of a key in the wrong section it quotes the key alone.
             true if !error.message().starts_with(UNKNOWN_KEY) => text!("config-password-quotes"),
-            _ => in_words(error.message(), error.span().and_then(|span| section(text, span.start))),
+            _ => {
+                let section = error.span().and_then(|span| section(text, span.start));
+                in_words(error.message(), section, |key| home_of(key, path))
+            }
         },
         place: place(path, text, error.span()),
     })
@@ -90,7 +93,11 @@ pub(super) fn place_of(path: &Path, text: &str, name: &str) -> String {
 }
 
 /// Returns serde's message for people: the nearest key instead of a list of all; a message of our own stays unchanged.
-pub(super) fn in_words(message: &str, section: Option<&str>) -> Text {
+pub(super) fn in_words(
+    message: &str,
+    section: Option<&str>,
+    home_of: impl Fn(&str) -> Option<&'static str>,
+) -> Text {
     if let Some(text) = people::carried(message) {
         return text;
     }
@@ -115,7 +122,26 @@ pub(super) fn in_words(message: &str, section: Option<&str>) -> Text {
         }
         None => text!("config-unknown-key-nowhere", key = unknown),
     };
-    text.with("section", section)
+    text.with("section", section).with("home", home_of(unknown).unwrap_or("none"))
+}
+
+/// The examples of `espelho.toml` and of a store's file, which have every key in its section.
+const EXAMPLES: [&str; 2] =
+    [include_str!("../../../../config/espelho.toml"), include_str!("../../../../config/stores/example.toml")];
+
+/// Returns the section that a key belongs to; `None` for one that no section has, or more than one.
+fn home_of(key: &str, file: &Path) -> Option<&'static str> {
+    let is_stores = file.parent().is_some_and(|folder| folder.ends_with("stores"));
+    let (mut section, mut homes) = (None, Vec::new());
+    for line in EXAMPLES[usize::from(is_stores)].lines().map(|line| line.trim_start_matches('#')) {
+        match header(line) {
+            Some(name) => section = Some(name),
+            None if line.split_once('=').is_some_and(|(name, _)| name.trim() == key) => homes.push(section),
+            None => {}
+        }
+    }
+    homes.dedup();
+    if let [home] = homes[..] { home } else { None }
 }
 
 /// Returns the name of the section that a key of a file stands in; `None` before the first one, and of a section itself.
@@ -211,6 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn a_key_in_the_wrong_section_is_told_its_own() {
+        let [main, store] = ["/etc/espelho/espelho.toml", "/etc/espelho/stores/loja.toml"].map(Path::new);
+        for (key, file, expected) in [
+            ("price_floor", store, Some("guards")),
+            ("public_url", store, Some("webhook")),
+            ("password", store, Some("credentials")),
+            ("listen", main, None),
+            ("inbox_days", main, Some("retention")),
+            ("price_floor", main, None),
+            ("base_url", store, None),
+            ("colour", store, None),
+        ] {
+            assert_eq!(home_of(key, file), expected, "{key}");
+        }
+    }
+
+    #[test]
     fn a_section_is_named_for_its_keys_and_not_for_itself() {
         let text = "a = 1\n[http]\nlisten = 2\n\n [[ rows ]] # b\nx = [\n [\"a\"],\n[3]]\ny = 1";
         for (before, expected) in [
@@ -278,7 +321,7 @@ mod tests {
                 "aqui vale uma seção com chaves, e está escrito \"x\"",
             ),
         ] {
-            assert_eq!(in_words(message, None).message(Locale::default()), expected);
+            assert_eq!(in_words(message, None, |_| None).message(Locale::default()), expected);
         }
         assert!(mistake("\nformat = 1.5\n").starts_with("espelho.toml:2: a whole number is expected here"));
         assert!(mistake("\n\nlisten = \n").starts_with("espelho.toml:3: "));

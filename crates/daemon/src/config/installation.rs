@@ -351,7 +351,7 @@ fn is_set(variable: &str) -> bool {
 fn override_from_environment(from_file: &Installation) -> Result<Installation, ConfigError> {
     let blame = |error: &dyn std::fmt::Display, key: &str| ConfigError {
         place: format!("ESPELHO__{}", key.to_uppercase().replace('.', "__")),
-        problem: file::in_words(&error.to_string(), None),
+        problem: file::in_words(&error.to_string(), None, |_| None),
     };
     let environment = config::Environment::with_prefix("ESPELHO").prefix_separator("__").separator("__");
     let layered = config::Config::builder()

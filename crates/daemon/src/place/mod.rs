@@ -178,6 +178,9 @@ impl Place {
 }
 
 fn denied(path: &Path) -> Refusal {
+    if config::is_service() {
+        return Refusal::Denied(text!("place-denied-to-service", path = path.display().to_string()));
+    }
     let (user, command) = (users::owner_of(path), program::typed());
     Refusal::Denied(text!("place-denied", path = path.display().to_string(), user = user, command = command))
 }

@@ -13,7 +13,10 @@ alarm-disk-full = { $mebibytes ->
        *[other] on the disk of { $folder } (df -h { $folder })
     }; espelho goes on by itself
 alarm-database-busy = The database is locked by { $holder }.
-    .next = end the transaction of { $holder }; espelho goes on by itself
+    .next = end the transaction of { $holder }{ $process ->
+        [none] {""}
+       *[other] {" "}(if you do not know how: sudo kill { $process })
+    }; espelho goes on by itself
 alarm-database-busy-session = The database is locked: session { $session } of user { $user } (program: { $application }) keeps table { $table } in an open transaction.
     .next = end the transaction in that program or, on PostgreSQL, the session: SELECT pg_terminate_backend({ $session }); the mirror goes on by itself
 alarm-database-busy-unnamed = The database is locked by another program.
@@ -52,7 +55,7 @@ alarm-configuration-unusable = The configuration was changed and has a mistake; 
     .next = correct the file and check it: espelho check; then: sudo espelho reload
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = { $fault ->
-        [own] it is an address of this machine: start the server there (a sandbox: espelho sandbox), or correct base_url. espelho retries by itself
+        [own] it is an address of this machine: start the server there (a sandbox: espelho sandbox --listen { $listen }), or correct base_url in the store's file, then: sudo espelho reload. espelho retries by itself
         [refused] it is not this network: the machine at { $address } refuses the connection, so its server is down, or base_url has another port. espelho retries by itself; if it lasts, tell the marketplace's support
         [name] see whether another site opens on this machine (curl -sSI https://example.com): if not, the trouble is the internet or DNS here; if so, check base_url in the store's file. espelho retries by itself
         [trust] it is not this network: { $address } answers, but without TLS that can be trusted. Check this machine's time (timedatectl), and whether a proxy or antivirus opens TLS; if not, tell the marketplace's support. espelho retries by itself

@@ -15,9 +15,12 @@ config-bad-key = “{ $key }” is no name of a store (lower-case letters, digit
 config-no-stores = has no KEY.toml, so no store is configured yet; there is one for each store
 config-unreadable = cannot be read: “{ $problem }”
 config-password-quotes = a password or token must be text in quotes
-config-unknown-key = unknown key "{ $key }"{ $nearest ->
-        [none] {""}
-       *[other] ; did you mean "{ $nearest }"?
+config-unknown-key = unknown key "{ $key }"{ $home ->
+        [none] { $nearest ->
+            [none] {""}
+           *[other] ; did you mean "{ $nearest }"?
+        }
+       *[other] ; it belongs to [{ $home }]
     } (valid { $section ->
         [none] here
        *[other] in [{ $section }]

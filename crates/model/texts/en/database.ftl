@@ -28,6 +28,8 @@ database-older = The database has schema version { $found }, and this version of
     .next = Start the service of this version or run espelho migrate
 database-migrate = The database cannot be migrated: “{ $cause }”
     .next = See the database's own words: nothing of the failed migration was kept.
+database-read-only-folder = The database at { $url } does not open: this process may not write there (read-only file system).
+    .next = Under systemd the service writes only in /var/lib/espelho: sudo systemctl edit espelho, with the lines [Service] and ReadWritePaths={ $folder }; then: sudo systemctl restart espelho. Without it: see how the folder is mounted (findmnt -T { $folder }).
 database-connect-refused = The database at { $url } cannot be opened: { $detail }.
     .next = { $step }
 database-no-connection = The database is busy: no connection became free in time.
@@ -51,7 +53,7 @@ database-lock-file = The lock file { $path } cannot be used: “{ $cause }”
 database-copy = { $path } cannot be copied: “{ $cause }”
     .next = See the cause and run it again: what was there before is untouched.
 database-copy-denied = this user may not open or create { $path }
-    .next = sudo ls -ld { $folder } shows whose the folder is; if it is espelho's alone and has become root's: sudo chown espelho:espelho { $folder }
+    .next = sudo ls -ld { $folder } shows whose the folder is; if it is espelho's alone: sudo chown espelho:espelho { $folder } && sudo chmod 700 { $folder }
 database-copy-in-the-way = { $path } exists already and is a file, no folder
     .next = move it away: sudo mv { $quoted } { $quoted }.before
 database-backup-exists = There is already something at { $path }.

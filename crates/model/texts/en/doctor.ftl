@@ -63,6 +63,8 @@ doctor-configuration = valid in { $folder }; { $stores ->
 
 doctor-database = answers, with the schema of this version ({ $address })
 doctor-database-none = not looked at: there is no database yet
+doctor-busy = not looked at: another program has locked the database
+    .next = the line above about the database's writing names it; then: espelho doctor
 doctor-no-database = not looked at: the database does not open
     .next = the line above about the database has the cause and the next step; then: espelho doctor
 doctor-another-user = not looked at: this user may not open the database
@@ -107,6 +109,8 @@ doctor-backup-late = the newest one is of { $at }, { $age } ago
     .next = sudo systemctl start espelho-backup; journalctl -u espelho-backup -n 20
 doctor-credential-database = a login is put on record before it is made, and the database takes no writes now
     .next = mend the database first
+doctor-backup-damaged = the newest one, { $path }, is damaged
+    .next = sudo systemctl start espelho-backup
 doctor-backup-none = there is none in { $folder } yet
     .next = sudo systemctl start espelho-backup (now); sudo systemctl enable --now espelho-backup.timer (each night)
 doctor-backup-unread = { $folder } cannot be read: “{ $cause }”
@@ -262,11 +266,14 @@ doctor-webhook-not-received = the running service receives no webhooks for this 
 doctor-webhook-no-answer = the service did not say whether a test delivery came
     .next = espelho status
 doctor-webhook-unanswered = no test delivery to { $address } has come to { $listen } yet
-    .next = what comes to { $address } must reach { $listen } of this machine: compare webhook.public_url, its proxy and webhooks.listen, then: espelho webhook test --wait=20 --store { $store }
+    .next = what comes to { $address } must reach { $listen } of this machine: compare webhook.public_url, its proxy and webhooks.listen with the history of the webhook's deliveries in the seller portal, then: espelho webhook test --wait=20 --store { $store }
 doctor-webhook-paused = not tested: the work on the store is paused, and a test delivery waits with the others
     .next = espelho resume --store { $store }
 doctor-webhook-signature = a delivery arrived, signed with a secret that is not known
-    .next = compare the webhook's secret in the seller portal with that of webhook.secret_file in { $file }, and run again: espelho doctor. If the test arrives then, a stranger had posted
+    .next = { $made ->
+        [by-hand] compare the webhook's secret in the seller portal with that of webhook.secret_file in { $file }, and run again: espelho doctor. If the test arrives then, a stranger had posted
+       *[other] if the database was made anew, the secret of this webhook is lost with the old one: delete the webhook in the seller portal, then: sudo systemctl restart espelho (its login makes another). If not, a stranger had posted: run espelho doctor again
+    }
 
 doctor-receiver = receives on { $address }
 doctor-receiver-tls = accepts connections on { $address } (TLS)

@@ -36,7 +36,7 @@ intents-test-delivery-arrived = the test delivery arrived, with a valid signatur
 intents-test-delivery-refused = a delivery came, and its signature was refused: it is of an unknown secret
     .next = compare the webhook's secret in the seller portal with that of webhook.secret_file; without such a file, delete the webhook in the portal and restart the service: it makes the webhook anew. If the next test arrives, a stranger had posted
 intents-test-delivery-missing = the marketplace accepted the request for a test delivery, but it has not arrived yet
-    .next = check the address and the way to this machine: espelho doctor
+    .next = espelho doctor shows the address and the receiver; if both are green, the history of the webhook's deliveries, in the seller portal, says what each attempt met (another address, a proxy, a firewall)
 intents-rows-written = { $rows ->
     [one] { $rows } row written
    *[other] { $rows } rows written

@@ -9,6 +9,9 @@ place-other-database = There is no database at { $path } ({ $why }), but there i
 place-denied = This user may not read and write { $path }.
     .next = run the command as the service's user: sudo -u { $user } { $command }; if it is the service itself that may not: sudo chown espelho:espelho { $path }. Who only uses the tables joins the group espelho and opens the database by SQL
 
+place-denied-to-service = The service's user may not read and write { $path }.
+    .next = sudo chown espelho:espelho { $path }
+
 place-why-given = the folder comes from STATE_DIRECTORY
 place-why-installed = the path in database.url is relative to { $folder }, which exists
 place-why-working = the path in database.url is relative to the working directory: there is neither STATE_DIRECTORY nor { $folder }

@@ -13,7 +13,10 @@ alarm-disk-full = { $mebibytes ->
        *[other] no disco de { $folder } (df -h { $folder })
     }; o espelho continua sozinho
 alarm-database-busy = O banco de dados está bloqueado por { $holder }.
-    .next = encerre a transação de { $holder }; o espelho continua sozinho
+    .next = encerre a transação que bloqueia o banco ({ $holder }){ $process ->
+        [none] {""}
+       *[other] {" "}(se não souber como: sudo kill { $process })
+    }; o espelho continua sozinho
 alarm-database-busy-session = O banco de dados está bloqueado: a sessão { $session } do usuário { $user } (programa: { $application }) mantém a tabela { $table } numa transação aberta.
     .next = encerre a transação no programa ou, no PostgreSQL, a sessão: SELECT pg_terminate_backend({ $session }); o espelho continua sozinho
 alarm-database-busy-unnamed = O banco de dados está bloqueado por outro programa.
@@ -52,7 +55,7 @@ alarm-configuration-unusable = A configuração foi mudada e tem um erro; o serv
     .next = corrija o arquivo e confira com: espelho check; depois: sudo espelho reload
 alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
     .next = { $fault ->
-        [own] é um endereço desta máquina: inicie o servidor que responde nele (um sandbox: espelho sandbox), ou corrija base_url. O espelho tenta de novo sozinho
+        [own] é um endereço desta máquina: inicie o servidor que responde nele (um sandbox: espelho sandbox --listen { $listen }), ou corrija base_url no arquivo da loja e rode: sudo espelho reload. O espelho tenta de novo sozinho
         [refused] não é a internet daqui: a máquina em { $address } recusa a conexão, ou seja, o servidor está fora do ar, ou a porta em base_url é outra. O espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
         [name] veja se outro site abre nesta máquina (curl -sSI https://example.com): se não abrir, o problema é a internet ou o DNS daqui; se abrir, confira base_url no arquivo da loja. O espelho tenta de novo sozinho
         [trust] não é a internet daqui: { $address } responde, mas sem um TLS em que se possa confiar. Confira a hora desta máquina (timedatectl) e se um proxy ou antivírus abre o TLS; se não, avise o suporte do marketplace. O espelho tenta de novo sozinho

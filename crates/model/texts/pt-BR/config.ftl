@@ -15,9 +15,12 @@ config-bad-key = “{ $key }” não serve como nome de loja (letras minúsculas
 config-no-stores = não tem nenhum LOJA.toml, então nenhuma loja está configurada ainda; há um para cada loja
 config-unreadable = não pode ser lido: “{ $problem }”
 config-password-quotes = uma senha ou um token deve ser um texto entre aspas
-config-unknown-key = chave desconhecida "{ $key }"{ $nearest ->
-        [none] {""}
-       *[other] ; seria "{ $nearest }"?
+config-unknown-key = chave desconhecida "{ $key }"{ $home ->
+        [none] { $nearest ->
+            [none] {""}
+           *[other] ; seria "{ $nearest }"?
+        }
+       *[other] ; o lugar dela é [{ $home }]
     } ({ $section ->
         [none] aqui
        *[other] em [{ $section }]

@@ -28,6 +28,8 @@ database-older = O banco de dados tem o esquema { $found }, e esta versão do es
     .next = Inicie o serviço desta versão ou rode espelho migrate
 database-migrate = O banco de dados não pôde ser migrado: “{ $cause }”
     .next = Veja o que o banco diz: nada da migração que falhou foi mantido.
+database-read-only-folder = O banco de dados em { $url } não abre: ali este processo não pode gravar (sistema de arquivos só de leitura).
+    .next = Sob o systemd o serviço só grava em /var/lib/espelho: sudo systemctl edit espelho, com as linhas [Service] e ReadWritePaths={ $folder }; depois: sudo systemctl restart espelho. Sem ele: veja como a pasta está montada (findmnt -T { $folder }).
 database-connect-refused = O banco de dados em { $url } não abre: { $detail }.
     .next = { $step }
 database-no-connection = O banco de dados está ocupado: nenhuma conexão ficou livre a tempo.
@@ -51,7 +53,7 @@ database-lock-file = O arquivo de trava { $path } não pode ser usado: “{ $cau
 database-copy = { $path } não pôde ser copiado: “{ $cause }”
     .next = Veja a causa e rode de novo: o que havia antes não foi tocado.
 database-copy-denied = este usuário não pode abrir ou criar { $path }
-    .next = sudo ls -ld { $folder } mostra de quem é a pasta; se ela é só do espelho e ficou do root: sudo chown espelho:espelho { $folder }
+    .next = sudo ls -ld { $folder } mostra de quem é a pasta; se ela é só do espelho: sudo chown espelho:espelho { $folder } && sudo chmod 700 { $folder }
 database-copy-in-the-way = { $path } já existe e é um arquivo, não uma pasta
     .next = tire-o do caminho: sudo mv { $quoted } { $quoted }.antes
 database-backup-exists = Já existe algo em { $path }.

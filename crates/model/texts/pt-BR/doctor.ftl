@@ -78,6 +78,8 @@ doctor-configuration = válida em { $folder }; { $stores ->
 
 doctor-database = responde, com o esquema desta versão ({ $address })
 doctor-database-none = não olhado: o banco de dados ainda não foi criado
+doctor-busy = não olhado: o banco de dados está bloqueado por outro programa
+    .next = a linha acima sobre a gravação no banco diz qual é; depois: espelho doctor
 doctor-no-database = não olhado: o banco de dados não abre
     .next = a linha acima sobre o banco de dados diz a causa e o próximo passo; depois: espelho doctor
 doctor-another-user = não olhado: este usuário não pode abrir o banco de dados
@@ -122,6 +124,8 @@ doctor-backup-late = o mais novo é de { $at }, há { $age }
     .next = sudo systemctl start espelho-backup; journalctl -u espelho-backup -n 20
 doctor-credential-database = um login precisa ser anotado antes, e o banco de dados não aceita gravações agora
     .next = corrija primeiro o banco de dados
+doctor-backup-damaged = o mais novo, { $path }, está danificado
+    .next = sudo systemctl start espelho-backup
 doctor-backup-none = ainda não há nenhum em { $folder }
     .next = sudo systemctl start espelho-backup (agora); sudo systemctl enable --now espelho-backup.timer (toda noite)
 doctor-backup-unread = { $folder } não pode ser lida: “{ $cause }”
@@ -277,11 +281,14 @@ doctor-webhook-not-received = o serviço que está rodando não recebe webhooks 
 doctor-webhook-no-answer = o serviço não disse se a entrega de teste chegou
     .next = espelho status
 doctor-webhook-unanswered = a entrega de teste a { $address } ainda não chegou a { $listen }
-    .next = o que chega a { $address } tem de alcançar { $listen } desta máquina: compare webhook.public_url, o proxy e webhooks.listen; depois: espelho webhook test --wait=20 --store { $store }
+    .next = o que chega a { $address } tem de alcançar { $listen } desta máquina: compare webhook.public_url, o proxy e webhooks.listen com o histórico de entregas do webhook no portal do vendedor; depois: espelho webhook test --wait=20 --store { $store }
 doctor-webhook-paused = não testado: a loja está em pausa, e uma entrega de teste espera com as outras
     .next = espelho resume --store { $store }
 doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desconhecido
-    .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file em { $file } e rode de novo: espelho doctor. Se o teste chega então, quem postou era um estranho
+    .next = { $made ->
+        [by-hand] compare o segredo do webhook no portal do vendedor com o de webhook.secret_file em { $file } e rode de novo: espelho doctor. Se o teste chega então, quem postou era um estranho
+       *[other] se o banco foi refeito, o segredo deste webhook se perdeu com ele: apague o webhook no portal do vendedor e rode: sudo systemctl restart espelho (o login faz outro). Se não foi, quem postou era um estranho: rode de novo espelho doctor
+    }
 
 doctor-receiver = recebe em { $address }
 doctor-receiver-tls = aceita conexões em { $address } (TLS)

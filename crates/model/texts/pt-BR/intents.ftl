@@ -36,7 +36,7 @@ intents-test-delivery-arrived = a entrega de teste chegou, com assinatura válid
 intents-test-delivery-refused = chegou uma entrega, mas a assinatura dela foi recusada: é de um segredo desconhecido
     .next = compare o segredo do webhook no portal do vendedor com o de webhook.secret_file; sem esse arquivo, apague o webhook no portal e reinicie o serviço: ele o faz de novo. Se o próximo teste chegar, quem postou era um estranho
 intents-test-delivery-missing = o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou
-    .next = veja o endereço e o caminho até esta máquina: espelho doctor
+    .next = espelho doctor mostra o endereço e o receptor; se os dois estão verdes, o histórico de entregas do webhook, no portal do vendedor, diz o que cada tentativa encontrou (outro endereço, proxy, firewall)
 intents-rows-written = { $rows ->
     [1] { $rows } linha gravada
    *[other] { $rows } linhas gravadas

@@ -9,6 +9,9 @@ place-other-database = Não há banco de dados em { $path } ({ $why }), mas há 
 place-denied = Este usuário não pode ler e gravar { $path }.
     .next = rode o comando como o usuário do serviço: sudo -u { $user } { $command }; se é o próprio serviço que não pode: sudo chown espelho:espelho { $path }. Quem só usa as tabelas entra no grupo espelho e abre o banco por SQL
 
+place-denied-to-service = O usuário do serviço não pode ler e gravar { $path }.
+    .next = sudo chown espelho:espelho { $path }
+
 place-why-given = a pasta vem de STATE_DIRECTORY
 place-why-installed = o caminho de database.url é relativo a { $folder }, que existe
 place-why-working = o caminho de database.url é relativo à pasta atual: não há STATE_DIRECTORY nem { $folder }

@@ -18,7 +18,7 @@ use espelho_store::{BackupAct, Error, Store};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
-use super::{Bar, Record, default_folder, names_in, only_files};
+use super::{Bar, DAMAGED, Record, default_folder, names_in, only_files};
 use crate::{
     cli::{BackupPlan, Cli},
     commands::say,
@@ -26,6 +26,9 @@ use crate::{
     exit,
     place::Place,
 };
+
+/// The messages about a backup that cannot be restored.
+const DEFECTS: [&str; 2] = ["database-damaged-backup", "database-no-backup"];
 
 /// A backup that was restored.
 struct Verified {
@@ -93,8 +96,22 @@ async fn verify(configuration: &Configuration, path: Option<&Path>) -> Result<Ve
     })?;
     let clock = SystemClock::shared();
     let began = clock.monotonic();
-    let (orders, products) = restore_into(&scratch.0, &path, &clock).await?;
+    let restored = restore_into(&scratch.0, &path, &clock).await;
+    if path.parent() == Some(&folder) {
+        mark(&path, restored.as_ref().err());
+    }
+    let (orders, products) = restored?;
     Ok(Verified { path, orders, products, took: clock.monotonic().saturating_sub(began) })
+}
+
+/// Leaves a mark in a backup that is damaged, and takes it from one that is not. Whoever may not write there leaves none.
+fn mark(backup: &Path, problem: Option<&Problem>) {
+    let marker = backup.join(DAMAGED);
+    let _ = match problem {
+        Some(problem) if DEFECTS.contains(&problem.text.id()) => std::fs::write(marker, &problem.error),
+        Some(_) => Ok(()),
+        None => std::fs::remove_file(marker),
+    };
 }
 
 /// Restores as a person would, which checks every page and index, and counts the mirror.

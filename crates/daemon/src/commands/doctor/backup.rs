@@ -26,6 +26,10 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let is_there = record.made.is_some_and(|made| made.is_dir());
     let last = past(record.succeeded_at, now).filter(|_| is_there);
     let names = backup::names_in(&folder);
+    let newest = names.as_ref().ok().and_then(|names| names.iter().max()).map(|name| folder.join(name));
+    if let Some(damaged) = newest.filter(|newest| backup::is_marked(newest)) {
+        return Finding::yellow(text!("doctor-backup-damaged", path = damaged.display().to_string()));
+    }
     match &names {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && facts.is_denied() => {
             Finding::skipped(SkipReason::AnotherUser)

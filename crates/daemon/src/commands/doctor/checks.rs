@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use super::{
     backup, budget, clock, credential, database,
     facts::{Facts, StoreFacts},
-    finding::Finding,
+    finding::{Finding, SkipReason},
     labels, lock, marketplace, notices, receiver, scopes, service, webhook,
 };
 
@@ -52,9 +52,10 @@ pub(super) fn applies(name: &str, has_webhook: bool) -> bool {
     has_webhook || !["webhook_address", "receiver"].contains(&name)
 }
 
-/// Runs a check with its five-second limit, and notes its duration.
+/// Runs a check with its five-second limit, and notes its duration. `delay` is the known reason of one that takes longer.
 pub(super) async fn limited(
     clock: &dyn Clock,
+    delay: Option<SkipReason>,
     name: &'static str,
     check: impl Future<Output = Finding>,
 ) -> Finding {
@@ -63,7 +64,8 @@ pub(super) async fn limited(
         biased;
         finding = check => finding,
         () = clock.sleep(LONGEST) => {
-            Finding::not_seen(text!("doctor-too-slow", seconds = LONGEST.as_secs()))
+            let slow = || Finding::not_seen(text!("doctor-too-slow", seconds = LONGEST.as_secs()));
+            delay.map_or_else(slow, Finding::skipped)
         }
     };
     let took = clock.monotonic().saturating_sub(begun);
@@ -104,7 +106,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_check_that_never_ends_is_not_seen_and_never_green() {
         let clock = SystemClock::shared();
-        let finding = limited(&*clock, "clock", std::future::pending()).await;
-        assert_eq!((finding.state, finding.is_open), (State::Unknown, true));
+        for delay in [None, Some(SkipReason::Busy)] {
+            let finding = limited(&*clock, delay, "clock", std::future::pending()).await;
+            assert_eq!((finding.state, finding.is_open, finding.skipped), (State::Unknown, true, delay));
+        }
     }
 }

@@ -175,8 +175,11 @@ pub(super) async fn write(facts: &Facts) -> Finding {
             Err(error) => Finding::red(text!("doctor-write-failed", cause = Problem::from_store(&error).text)),
         },
         () = facts.clock.sleep(WRITE_WAITS) => {
-            let holder = name(store.leases().database_writer());
-            Finding::red(text!("doctor-write-busy", seconds = WRITE_WAITS.as_secs(), holder = holder))
+            let _ = facts.busy.set(());
+            let writer = store.leases().database_writer();
+            let process = writer.as_ref().map_or_else(|| "none".to_owned(), |writer| writer.id.to_string());
+            let (seconds, holder) = (WRITE_WAITS.as_secs(), name(writer));
+            Finding::red(text!("doctor-write-busy", seconds = seconds, holder = holder, process = process))
         }
     }
 }

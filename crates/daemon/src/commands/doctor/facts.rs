@@ -41,6 +41,8 @@ pub(super) struct Facts {
     pub language: Language,
     pub clock: Arc<dyn Clock>,
     pub database: OnceLock<Database>,
+    /// Filled while another program keeps the database from writing.
+    pub busy: OnceLock<()>,
     /// The service's answer at `/status`; another version may have another shape.
     pub service: OnceLock<Value>,
     shared: OnceCell<Shared>,
@@ -103,6 +105,7 @@ impl Facts {
             language,
             clock,
             database,
+            busy: OnceLock::new(),
             service,
             shared,
         }
@@ -141,6 +144,11 @@ impl Facts {
             true => SkipReason::AnotherUser,
             false => SkipReason::NoDatabase,
         }
+    }
+
+    /// Returns why a check took too long, if that is known.
+    pub(super) fn delay(&self) -> Option<SkipReason> {
+        self.busy.get().map(|()| SkipReason::Busy)
     }
 
     /// Tells if this user may not open the database, and the service's user may.

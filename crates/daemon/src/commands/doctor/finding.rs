@@ -57,6 +57,8 @@ pub(super) enum SkipReason {
     Restored,
     /// The configuration has mistakes: a login might end the token of another store.
     Mistakes,
+    /// Another program keeps the database from writing.
+    Busy,
     /// The database does not open.
     NoDatabase,
     /// The service's user may open the database, and this user may not.
@@ -72,6 +74,7 @@ impl SkipReason {
             Self::NoToken => text!("doctor-no-token"),
             Self::Restored => text!("doctor-restored-no-token"),
             Self::Mistakes => text!("doctor-mistakes-no-login"),
+            Self::Busy => text!("doctor-busy"),
             Self::NoDatabase => text!("doctor-no-database"),
             Self::AnotherUser => text!("doctor-another-user"),
         }
@@ -254,6 +257,8 @@ mod tests {
                         ("place", "x"),
                         ("address", "y"),
                         ("holder", "z"),
+                        ("process", "7"),
+                        ("listen", "y"),
                         ("registered", "r"),
                         ("configured", "c"),
                         ("folder", "/f"),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Error, Reachability, probe};
-use espelho_model::{text, text::Arg};
+use espelho_model::{symptom::host_of, text, text::Arg};
 use espelho_sync_engine::{
     Problem,
     plan::alarms::{Code, MARKETPLACE_SEVERITY},
@@ -54,7 +54,8 @@ fn judge(
                 "doctor-marketplace-unreachable",
                 address = base_url,
                 cause = symptom.text(),
-                fault = symptom.fault(base_url)
+                fault = symptom.fault(base_url),
+                listen = host_of(base_url)
             ));
         }
     };

@@ -48,6 +48,9 @@ pub(super) async fn look(facts: &Facts) -> Finding {
             return stopped(facts, text!("doctor-service-stopped", address = address)).await;
         }
         Err(error) => {
+            if let Some(taken) = ports::taken_by_other("http.listen", listen) {
+                return taken_by_other(taken);
+            }
             return Finding::yellow(text!(
                 "doctor-service-mute",
                 address = address,
@@ -59,10 +62,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let told = answer.text().await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(told) = told.filter(|told| status == 200 && told.is_object()) else {
         return Finding::red(match ports::taken_by_other("http.listen", listen) {
-            Some(taken) => {
-                let step = Arg::Next(Box::new(taken.clone()));
-                text!("doctor-service-taken", taken = taken, step = step)
-            }
+            Some(taken) => return taken_by_other(taken),
             None => text!("doctor-service-mute", address = address, cause = format!("HTTP {status}")),
         });
     };
@@ -77,6 +77,12 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let finding = judge(readiness, &told, &address);
     let _ = facts.service.set(told);
     finding
+}
+
+/// Returns the finding that another program has the service's port.
+fn taken_by_other(taken: Text) -> Finding {
+    let step = Arg::Next(Box::new(taken.clone()));
+    Finding::red(text!("doctor-service-taken", taken = taken, step = step))
 }
 
 /// Returns the finding that something takes the connection and answers nothing: the service hangs if it gives the database

@@ -102,7 +102,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
     match store.ask_with_token(Question::Webhook).await {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
-            Finding::red(text!("doctor-webhook-signature", file = store.file()))
+            let made = if webhook.secret.is_some() { "by-hand" } else { "by-login" };
+            Finding::red(text!("doctor-webhook-signature", file = store.file(), made = made))
         }
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if is_paused(store).await => {
             Finding::not_seen(text!("doctor-webhook-paused", store = store.config.key.as_str()))

@@ -295,8 +295,9 @@ mod tests {
             (
                 Deed::TestDelivery,
                 Became::Tested(Arrival::Missing),
-                "! o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou\n  veja o endereço e o \
-                 caminho até esta máquina: espelho doctor",
+                "! o marketplace aceitou mandar a entrega de teste, mas ela ainda não chegou\n  espelho doctor \
+                 mostra o endereço e o receptor; se os dois estão verdes, o histórico de entregas do webhook, no portal \
+                 do vendedor, diz o que cada tentativa encontrou (outro endereço, proxy, firewall)",
                 3,
             ),
             (

@@ -116,7 +116,7 @@ fn became(mut answers: Vec<Answer>) -> Became {
 }
 
 /// Whether a process carries out a store's intents: a process holds the store, or a service answers on this machine.
-async fn is_served(reading: &Reading, store: &StoreKey) -> Result<bool, Error> {
+pub(super) async fn is_served(reading: &Reading, store: &StoreKey) -> Result<bool, Error> {
     let held = reading.store.leases().held_stores().await?;
     if held.is_none_or(|held| held.contains(store.as_str())) {
         return Ok(true);

@@ -29,7 +29,11 @@ pub(super) fn database(seen: &Observations) -> Option<Alarm> {
         DatabaseKind::Busy => {
             let text = match &trouble.holder {
                 Some(DatabaseHolder::Process(name, id)) => {
-                    text!("alarm-database-busy", holder = format!("{name} (pid {id})"))
+                    text!(
+                        "alarm-database-busy",
+                        holder = format!("{name} (pid {id})"),
+                        process = id.to_string()
+                    )
                 }
                 Some(DatabaseHolder::Session { id, user, application, table }) => text!(
                     "alarm-database-busy-session",

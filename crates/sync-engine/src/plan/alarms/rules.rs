@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::plan::pauses::Activity;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
+    symptom::host_of,
     text,
     text::{Arg, Text, words},
     time::past,
@@ -190,7 +191,8 @@ fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
                 address = address,
                 span = span,
                 detail = symptom,
-                fault = first.symptom.fault(address)
+                fault = first.symptom.fault(address),
+                listen = host_of(address)
             ),
             Code::Throttled => text!("alarm-throttled", span = span),
             _ if first.routes.is_empty() => text!("alarm-marketplace-errors", span = span, detail = symptom),
