@@ -94,13 +94,26 @@ async fn move_to_configured(reading: &Reading, store: &str) -> Result<Moved, Pro
         Some((_, Some(_))) => return Err(refuse(text!("run-webhook-by-hand"))),
         _ => return Err(refuse(text!("run-webhook-none"))),
     };
-    let moved = Moved::after(reload(&reading.configuration, &reading.clock).await)?;
-    let inbox = reading.store.inbox();
-    let registered = inbox.webhook_address(webhook_owner(config)).await?;
-    if registered.is_some_and(|registered| registered.url == webhook.public_url) {
+    let (inbox, owner) = (reading.store.inbox(), webhook_owner(config));
+    let registered = inbox.webhook_address(owner).await?.map(|registered| registered.url);
+    let is_there = registered.as_ref() == Some(&webhook.public_url);
+    // The service reads after it: it would tell for a moment of an address that is not its own.
+    if !is_there {
+        inbox.let_webhook_move(&config.key).await?;
+    }
+    let moved = Moved::after(reload(&reading.configuration, &reading.clock).await);
+    if let (Err(_), Some(url)) = (&moved, registered.filter(|_| !is_there)) {
+        inbox.keep_webhook_address(webhook_owner(config), &url).await?;
+    }
+    let moved = moved?;
+    if is_there {
         return Ok(Moved::Already(webhook.public_url.clone()));
     }
-    inbox.let_webhook_move(&config.key).await?;
+    // A login with the files before may have come between.
+    let now = inbox.webhook_address(webhook_owner(config)).await?;
+    if now.is_some_and(|now| now.url != webhook.public_url) {
+        inbox.let_webhook_move(&config.key).await?;
+    }
     Ok(moved)
 }
 
