@@ -3,7 +3,7 @@
 use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
 
 use espelho_sandbox::{Options, Sandbox};
-use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of, until};
+use espelho_tests::{Installation, Kind, Running, installation::STORE, on_both_databases, sandbox_of, until};
 use serde_json::Value;
 
 on_both_databases![
@@ -106,13 +106,19 @@ async fn init_registers_the_webhook_in_its_only_login(kind: Kind) {
     assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0, "the service needs none");
 }
 
-async fn a_reload_tells_of_an_address_that_it_does_not_move(kind: Kind) {
+/// Returns a service whose login has registered our address.
+async fn registered(kind: Kind) -> (Sandbox, Installation, Running) {
     let sandbox = marketplace().await;
     let installation = Installation::on(kind).await;
     installation.write_main_with_known_port_and("[webhooks]\nlisten = \"127.0.0.1:0\"\n");
     configure(&installation, &sandbox, OURS);
     let service = installation.start(&["run"]);
     until("the webhook is registered", async || addresses(&sandbox) == [OURS]).await;
+    (sandbox, installation, service)
+}
+
+async fn a_reload_tells_of_an_address_that_it_does_not_move(kind: Kind) {
+    let (sandbox, installation, service) = registered(kind).await;
     let to_decide = async || {
         let told = installation.run(&["reload", "--json"]).await.expect(0).json();
         told["to_decide"].as_array().expect("a list").clone()
@@ -132,12 +138,7 @@ async fn a_reload_tells_of_an_address_that_it_does_not_move(kind: Kind) {
 }
 
 async fn a_move_makes_the_service_read_the_address_first(kind: Kind) {
-    let sandbox = marketplace().await;
-    let installation = Installation::on(kind).await;
-    installation.write_main_with_known_port_and("[webhooks]\nlisten = \"127.0.0.1:0\"\n");
-    configure(&installation, &sandbox, OURS);
-    let service = installation.start(&["run"]);
-    until("the webhook is registered", async || addresses(&sandbox) == [OURS]).await;
+    let (sandbox, installation, service) = registered(kind).await;
     configure(&installation, &sandbox, OTHER);
     let moved = installation.run(&["webhook", "move", STORE, "--lang", "en"]).await.expect(0);
     assert!(moved.stdout.contains("read the configuration again"), "{moved}");

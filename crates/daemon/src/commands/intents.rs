@@ -136,7 +136,7 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
     };
     let became = match longest {
         Some(longest) => wait::wait(reading, &written, longest).await?,
-        // Nobody sends a test delivery while the service is stopped.
+        // A stopped service sends no test delivery.
         None if deed == Deed::TestDelivery && !wait::is_served(reading, &written.store).await? => {
             Became::ServiceStopped
         }

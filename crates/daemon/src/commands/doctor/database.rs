@@ -105,13 +105,12 @@ fn judge_denied(file: &Path, is_system: bool) -> Option<Finding> {
     };
     match service_may_use(file, Use::ReadAndWrite) {
         Some(false) if is_system => Some(refused()),
-        Some(false) => Some(another_user(file)),
-        Some(true) => Some(another_user(file)),
+        Some(_) => Some(another_user(file)),
         None => belongs_to_another(&about).then(|| another_user(file)),
     }
 }
 
-/// Returns the finding that the service's user may open a file of the database, and this user may not.
+/// Returns the finding that this user may not open a file of the database, with the user to be.
 fn another_user(file: &Path) -> Finding {
     let path = file.display().to_string();
     let (user, command) = (users::owner_of(file), program::typed_look());

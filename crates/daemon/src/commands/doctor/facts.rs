@@ -72,7 +72,7 @@ pub(super) enum Database {
     Open(Store),
     /// Nobody has created it yet, so no token is on record.
     NotYet,
-    /// This user may not open it, and the service's user may.
+    /// This user may not open it; for the service's user that is not known.
     Denied,
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// Tells if a folder is another user's, or cannot be seen.
+/// Tells if a folder belongs to another user, who may be the service's.
 fn is_of_another_user(folder: &Path) -> bool {
     folder.metadata().is_ok_and(|about| belongs_to_another(&about))
 }

@@ -91,14 +91,14 @@ fn path_of(address: &str) -> &str {
 /// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(webhook) = &store.config.webhook else { return Finding::not_configured(none(store)) };
-    match (store.access.get(), store.all.status()) {
-        (Some(Access::Service(..)), _) => {}
-        (_, None) => return Finding::absent(text!("doctor-webhook-no-service")),
-        (None, Some(_)) if store.status().is_none() || store.all.opened().is_ok() => {
-            return Finding::absent(text!("doctor-webhook-not-its"));
-        }
-        (None, Some(_)) => return Finding::skipped(store.all.no_database()),
-        (Some(_), Some(_)) => return Finding::absent(text!("doctor-webhook-not-its")),
+    if !matches!(store.access.get(), Some(Access::Service(..))) {
+        let is_unknown =
+            store.access.get().is_none() && store.status().is_some() && store.all.opened().is_err();
+        return match store.all.status() {
+            None => Finding::absent(text!("doctor-webhook-no-service")),
+            Some(_) if is_unknown => Finding::skipped(store.all.no_database()),
+            Some(_) => Finding::absent(text!("doctor-webhook-not-its")),
+        };
     }
     match store.ask_with_token(Question::Webhook).await {
         Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
