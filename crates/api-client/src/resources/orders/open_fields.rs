@@ -111,7 +111,9 @@ impl<'a> OpenFields<'a> {
 }
 
 fn nested<'a, T: Deserialize<'a> + Default>(field: Field<'a>) -> T {
-    field.and_then(|inner| object(inner.get()).ok()).unwrap_or_default()
+    // For any other value, which is usual here, a parser would write an error that nobody reads.
+    let inner = field.filter(|inner| inner.get().starts_with('{'));
+    inner.and_then(|inner| object(inner.get()).ok()).unwrap_or_default()
 }
 
 fn text(field: Field<'_>) -> Option<String> {
