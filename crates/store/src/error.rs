@@ -292,6 +292,11 @@ impl Error {
         COUNTED.lock().clone()
     }
 
+    /// Whether this process has closed its own connections: it is stopping.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Statement { source: sqlx::Error::PoolClosed, .. })
+    }
+
     /// Whether the database refused the row's content: a value out of range, nested too deeply, too large. The other
     /// rows can be written without it.
     pub fn concerns_a_row(&self) -> bool {

@@ -138,6 +138,8 @@ impl Problem {
     pub fn from_store(error: &espelho_store::Error) -> Self {
         use espelho_store::Error as E;
         let (trouble, code) = match error {
+            // The database has no part in it, and its words would send people to the disk.
+            error if error.is_closed() => return Self::of(Trouble::Stopped, "stopped", text!("run-stopped")),
             E::Held { .. } | E::LeaseLost { .. } | E::InUse { .. } | E::Restoring { .. } => {
                 (Trouble::Held, "held")
             }
@@ -274,7 +276,21 @@ pub(crate) fn known<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> 
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::clock::SystemClock;
+    use espelho_store::Store;
+
     use super::*;
+
+    #[tokio::test]
+    async fn work_that_finds_its_own_connections_closed_was_stopped_by_no_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("espelho.db").display());
+        let store = Store::open(&url, SystemClock::shared()).await.unwrap();
+        store.close().await;
+        let error = store.mirror().location_names(&StoreKey::new("loja").unwrap()).await.unwrap_err();
+        let problem = Problem::from_store(&error);
+        assert_eq!((problem.trouble, problem.code.as_str()), (Trouble::Stopped, "stopped"), "{error:?}");
+    }
 
     #[test]
     fn a_cause_and_its_next_step_are_two_sentences_or_one() {
