@@ -126,6 +126,7 @@ impl Store {
             private: private(self),
             clock: &self.clock,
             reader: self.reader,
+            counting: &self.counting,
         }
     }
 

@@ -12,7 +12,9 @@ use crate::{
     cli::Cli,
     config::{Configuration, StoreConfig},
     context::{Shared, stop_on_signals},
-    exit, handover, progress, report, telemetry,
+    exit, handover, progress, report,
+    status::Counted,
+    telemetry,
     traces::Traces,
 };
 
@@ -52,6 +54,12 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         () = patience_ended(&shared) => return say(&stopped(), cli),
     };
     reports.sort_by(|a, b| a.store.cmp(&b.store));
+    if !cli.resync.dry_run
+        && !shared.stop.is_cancelled()
+        && let Err(error) = Counted::record_first(&shared.store, &*shared.clock).await
+    {
+        tracing::debug!(%error, "cannot count the rows for the first page");
+    }
     shared.store.close().await;
     Traces::end(traces).await;
     print(&reports, cli);

@@ -39,6 +39,15 @@ impl Counted {
         Ok(Self { states, open_orders, took: Some(took) })
     }
 
+    /// Counts the rows of every store if no counts are on record, so that the first page of a service on this mirror
+    /// need not wait for them. A small mirror is counted while a page waits, and has none on record.
+    pub(crate) async fn record_first(store: &Store, clock: &dyn Clock) -> Result<(), Error> {
+        match Self::recorded(store, None).await? {
+            Some(_) => Ok(()),
+            None => Self::take(store, clock, None).await.map(drop),
+        }
+    }
+
     /// Tells whether each of these stores was counted: one without rows has no counts.
     pub(crate) fn has_all_of(&self, shown: &[ShownStore]) -> bool {
         shown.iter().all(|shown| self.states.tables.contains_key(shown.key.as_str()))

@@ -23,6 +23,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::sync::Semaphore;
 
 use self::{
     address::{beside, file_of, shown, sqlite_options},
@@ -41,6 +42,9 @@ use crate::{
 /// How long a statement may wait for a connection. When thousands of stores start together, the last one waits for
 /// all others, which is no fault. A server that is down fails earlier, at the connect.
 const IN_LINE: Duration = Duration::from_secs(120);
+/// How many may count many rows at once. In a large shop that takes seconds, and a page that only looks something up needs
+/// one of the four connections that read a SQLite file.
+const COUNTING: usize = 2;
 
 /// The mirror's database, open and migrated. Cheap to clone. Each concern has a small handle ([`Store::mirror`],
 /// [`Store::journal`] …). This type itself only opens, closes and begins writes.
@@ -57,6 +61,8 @@ pub struct Store {
     pub(crate) privacy: Arc<Privacy>,
     /// The language and time zone in which the words on rows are read; without them as they were written.
     pub(crate) reader: Option<Locale>,
+    /// The turns of those that count many rows; see [`COUNTING`].
+    pub(crate) counting: Arc<Semaphore>,
     /// The identity of a SQLite mirror's files when they were opened.
     opened: Option<OpenedFiles>,
     /// On SQLite: no restore can replace these files while this lock is held.
@@ -241,6 +247,7 @@ fn assembled(database: Database, inbox: Database, clock: Arc<dyn Clock>, locks: 
         notifications: Arc::default(),
         privacy: Arc::default(),
         reader: None,
+        counting: Arc::new(Semaphore::new(COUNTING)),
         opened: None,
         _in_use: None,
     }

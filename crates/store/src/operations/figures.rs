@@ -30,18 +30,21 @@ pub(crate) const AWAITING_INVOICE: Both = [
      AND NOT EXISTS (SELECT 1 FROM order_invoices i WHERE i.store = o.store \
      AND i.order_number = o.order_number AND i.is_current AND i.gone_at IS NULL)",
 ];
-/// The rows of `v_orders_new`, from indexes alone.
+/// The rows of `v_orders_new`, from indexes alone, and whether the ERP has ever taken an order. It has millions of rows to
+/// look at, so nothing is counted for an ERP that takes none: nobody shows the number then.
 pub(crate) const NOT_TAKEN: Both = [
-    "SELECT count(*), (SELECT count(*) FROM (SELECT 1 FROM erp_orders LIMIT 1) AS taken) FROM orders i \
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM erp_orders) THEN (SELECT count(*) FROM orders i \
      WHERE i.gone_at IS NULL AND COALESCE(i.status, '') NOT IN \
      ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', 'payment_expired', 'pickup_expired') \
      AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number) \
-     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)",
-    "SELECT count(*), (SELECT count(*) FROM (SELECT 1 FROM erp_orders WHERE store = $1 LIMIT 1) AS taken) FROM orders i \
+     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)) \
+     ELSE 0 END, (SELECT count(*) FROM (SELECT 1 FROM erp_orders LIMIT 1) AS taken)",
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM erp_orders WHERE store = $1) THEN (SELECT count(*) FROM orders i \
      WHERE i.store = $1 AND i.gone_at IS NULL AND COALESCE(i.status, '') NOT IN \
      ('', 'waiting_payment', 'awaiting_campaign_conclusion', 'cancelled', 'payment_expired', 'pickup_expired') \
      AND NOT EXISTS (SELECT 1 FROM erp_orders e WHERE e.store = i.store AND e.order_number = i.order_number) \
-     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)",
+     AND NOT EXISTS (SELECT 1 FROM v_orders_refunded r WHERE r.store = i.store AND r.order_number = i.order_number)) \
+     ELSE 0 END, (SELECT count(*) FROM (SELECT 1 FROM erp_orders WHERE store = $1 LIMIT 1) AS taken)",
 ];
 /// Open orders by status: reads the index of open orders.
 pub(crate) const BY_STATUS: Both = [
@@ -107,7 +110,7 @@ pub struct Figures {
     pub first_late: Vec<(String, String, DateTime<Utc>)>,
     /// Orders in preparation without a fiscal document that counts.
     pub awaiting_invoice: u64,
-    /// Orders that the ERP has not taken, as in `v_orders_new`.
+    /// Orders that the ERP has not taken, as in `v_orders_new`; zero for an ERP that takes none.
     pub not_taken: u64,
     /// True if the ERP has ever taken an order through `erp_orders`.
     pub erp_takes: bool,
@@ -150,6 +153,7 @@ impl Overviews<'_> {
         end_of_day: DateTime<Utc>,
         bounds: &Bounds,
     ) -> Result<Figures, Error> {
+        let _turn = self.turn_to_count().await;
         let now = self.clock.now();
         let dispatch = self.figure(DISPATCH, of, &[now, end_of_day]).await?;
         let invoice = self.figure(AWAITING_INVOICE, of, &[]).await?;

@@ -34,6 +34,9 @@ use std::sync::Arc;
 
 use espelho_model::{Clock, text::Locale};
 
+use espelho_model::watch;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
 use crate::{driver::Database, journal::Journal, mirror::page::LeaseTx, notifications::Notifications};
 
 /// Heartbeats of the service's processes, and their alarms.
@@ -88,6 +91,17 @@ pub struct Overviews<'s> {
     pub(crate) clock: &'s Arc<dyn Clock>,
     /// The language in which the words on rows are read.
     pub(crate) reader: Option<Locale>,
+    /// The turns of those that count many rows.
+    pub(crate) counting: &'s Semaphore,
+}
+
+impl<'s> Overviews<'s> {
+    /// Waits in order of arrival for a turn to count many rows. The caller keeps it while it counts.
+    pub(crate) async fn turn_to_count(self) -> Option<SemaphorePermit<'s>> {
+        let _waiting = watch::idle();
+        // The semaphore is never closed.
+        self.counting.acquire().await.ok()
+    }
 }
 
 /// Everything on record about one thing.
@@ -127,4 +141,31 @@ pub struct Diagnostics<'s> {
 /// Records sweeps, counts and audits.
 pub struct SweepWriter<'p, 'l> {
     pub(crate) page: &'p mut LeaseTx<'l>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use espelho_model::{StoreKey, clock::SystemClock};
+
+    use crate::Store;
+
+    #[tokio::test]
+    async fn while_two_count_the_next_waits_and_who_looks_something_up_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("espelho.db").display());
+        let store = Store::open(&url, SystemClock::shared()).await.unwrap();
+        let (overview, mirror, key) = (store.overview(), store.mirror(), StoreKey::new("loja").unwrap());
+        let turns = [overview.turn_to_count().await, overview.turn_to_count().await];
+        assert!(turns.iter().all(Option::is_some));
+        let mut counting = pin!(overview.table_states(None));
+        tokio::select! {
+            biased;
+            _ = &mut counting => panic!("it counts without a turn"),
+            names = mirror.location_names(&key) => assert!(names.unwrap().is_empty()),
+        }
+        drop(turns);
+        assert!(counting.await.unwrap().tables.is_empty());
+    }
 }

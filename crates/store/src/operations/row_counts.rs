@@ -70,6 +70,7 @@ impl Overviews<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn table_states(self, of: Option<&StoreKey>) -> Result<TableStates, Error> {
+        let _turn = self.turn_to_count().await;
         let mut all = TableStates { counted_at: Some(self.clock.now()), ..TableStates::default() };
         for &sql in TABLES.iter() {
             for row in summary(self.database, sql, of).await? {
