@@ -292,7 +292,7 @@ impl Error {
         COUNTED.lock().clone()
     }
 
-    /// Whether this process has closed its own connections: it is stopping.
+    /// Tells if this process has closed its connections, as it does when it stops.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Statement { source: sqlx::Error::PoolClosed, .. })
     }

@@ -98,6 +98,11 @@ impl Problem {
         Self { trouble, code: code.to_owned(), error: text.without_quotes().to_string(), text }
     }
 
+    /// Creates the problem of work that was stopped before its end.
+    pub(crate) fn stopped() -> Self {
+        Self::of(Trouble::Stopped, "stopped", text!("run-stopped"))
+    }
+
     /// Creates a problem from a text that exists already, in the reader's language.
     pub fn worded(trouble: Trouble, code: &str, error: &str, hint: &str) -> Self {
         Self::of(trouble, code, text!("run-worded", error = error, next = hint))
@@ -139,7 +144,7 @@ impl Problem {
         use espelho_store::Error as E;
         let (trouble, code) = match error {
             // The database has no part in it, and its words would send people to the disk.
-            error if error.is_closed() => return Self::of(Trouble::Stopped, "stopped", text!("run-stopped")),
+            error if error.is_closed() => return Self::stopped(),
             E::Held { .. } | E::LeaseLost { .. } | E::InUse { .. } | E::Restoring { .. } => {
                 (Trouble::Held, "held")
             }

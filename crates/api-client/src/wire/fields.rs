@@ -15,10 +15,19 @@ const LONGEST_ID: usize = 255;
 /// Reads a JSON object. A derived `Deserialize` alone would also accept a list, element by element in the order of
 /// its fields.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, serde_json::Error> {
-    match json.trim_start().starts_with('{') {
+    match is_object(json) {
         true => serde_json::from_str(json),
         false => Err(serde_json::Error::invalid_type(Unexpected::Other("something else"), &"an object")),
     }
+}
+
+/// The same where any other value is usual: writes no error text for it.
+pub(crate) fn optional_object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
+    is_object(json).then(|| serde_json::from_str(json).ok())?
+}
+
+fn is_object(json: &str) -> bool {
+    json.trim_start().starts_with('{')
 }
 
 /// One optional value of an object, unread.
@@ -121,7 +130,7 @@ impl FieldReader {
     /// "no object" (this API's own error envelope does).
     pub fn nested<'a, T: Deserialize<'a>>(&mut self, name: &'static str, field: Field<'a>) -> Option<T> {
         let field = field.filter(|raw| raw.get() != "[]");
-        self.read(name, field, |json| object(json).ok())
+        self.read(name, field, optional_object)
     }
 
     /// Reads a nested list, with its elements unread.

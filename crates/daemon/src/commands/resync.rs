@@ -54,11 +54,12 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         () = patience_ended(&shared) => return say(&stopped(), cli),
     };
     reports.sort_by(|a, b| a.store.cmp(&b.store));
-    if !cli.resync.dry_run
-        && !shared.stop.is_cancelled()
-        && let Err(error) = Counted::record_first(&shared.store, &*shared.clock).await
-    {
-        tracing::debug!(%error, "cannot count the rows for the first page");
+    if !cli.resync.dry_run {
+        tokio::select! {
+            biased;
+            () = shared.stop.cancelled() => (),
+            () = record_first_counts(&shared) => (),
+        }
     }
     shared.store.close().await;
     Traces::end(traces).await;
@@ -72,6 +73,12 @@ pub(super) async fn run(cli: &Cli) -> u8 {
 async fn patience_ended(shared: &Shared) {
     shared.stop.cancelled().await;
     shared.clock.sleep(ANSWER_TIMEOUT).await;
+}
+
+async fn record_first_counts(shared: &Shared) {
+    if let Err(error) = Counted::record_first(&shared.store, &*shared.clock).await {
+        tracing::debug!(%error, "cannot count the rows for the first page");
+    }
 }
 
 fn stopped() -> Problem {

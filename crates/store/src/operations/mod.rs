@@ -32,9 +32,7 @@ pub(crate) mod zero_prices;
 
 use std::sync::Arc;
 
-use espelho_model::{Clock, text::Locale};
-
-use espelho_model::watch;
+use espelho_model::{Clock, text::Locale, watch};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{driver::Database, journal::Journal, mirror::page::LeaseTx, notifications::Notifications};

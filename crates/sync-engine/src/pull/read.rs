@@ -6,7 +6,7 @@ use std::{
 };
 
 use espelho_api_client::{Error as ApiError, ListPage, ListedRow};
-use espelho_model::{ContentHash, sync::Counts, text};
+use espelho_model::{ContentHash, sync::Counts};
 use espelho_store::{KeptPage, Known};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tracing::Instrument as _;
@@ -18,7 +18,7 @@ use super::{
     write::Writer,
 };
 use crate::{
-    Error, Input, Position, Problem, StoreContext, Trouble,
+    Error, Input, Position, Problem, StoreContext,
     order_trace::reading_in_pass,
     plan::{
         last_page::is_beyond_the_end,
@@ -321,7 +321,7 @@ impl<'c, P: Pull> Reader<'c, P> {
     fn stop_if_asked(&self) -> Result<(), Error> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
-            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped")).into()),
+            true => Err(Problem::stopped().into()),
         }
     }
 }

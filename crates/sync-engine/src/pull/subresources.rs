@@ -4,7 +4,6 @@ use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{
     OrderNumber,
     sync::{Resource, RunState, Target},
-    text,
     text::Locale,
 };
 use espelho_store::{Error as StoreError, Failure, Subresource};
@@ -15,8 +14,8 @@ use super::{
     abort_rules::{FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
 };
 use crate::{
-    Error, Input, Position, Problem, ResourceReport, StoreContext, Trouble,
-    live::subresources::FetchedSubresource, quarantine::Attempt,
+    Error, Input, Position, Problem, ResourceReport, StoreContext, live::subresources::FetchedSubresource,
+    quarantine::Attempt,
 };
 
 /// Orders requested at once, and written together.
@@ -73,7 +72,7 @@ async fn walk(
         after.clone_from(last);
         for some in numbers.chunks(AT_ONCE) {
             if context.stop.is_cancelled() {
-                return Err(stopped().into());
+                return Err(Problem::stopped().into());
             }
             read_some(context, client, subresource, some, options, &mut failing_in_a_row, report).await?;
             let seen = report.counts.seen;
@@ -191,8 +190,4 @@ fn note(report: &mut ResourceReport, number: &OrderNumber, error: &ApiError, loc
         let (error, hint) = (text.message(locale), text.next(locale).unwrap_or_default());
         report.failures.push(Failure { key, code, error, hint, message: Some(text) });
     }
-}
-
-fn stopped() -> Problem {
-    Problem::of(Trouble::Stopped, "stopped", text!("run-stopped"))
 }
