@@ -58,6 +58,6 @@ pub use send::TRACE_TARGET;
 pub use signed::{FileRules, HostPattern, SignedFile, SignedStream, SignedUrl};
 pub use text::Text;
 pub use wire::{
-    list::{ListPage, ListedRow, PageMeta, PoisonedRow},
+    list::{ListPage, ListedRow, PageMeta, PoisonedRow, RowState},
     rows::{Echo, RowPage},
 };

@@ -75,6 +75,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0099_counts_that_differ",
     "0100_differences_and_zero_prices",
     "0101_refunds_and_issued_documents",
+    "0103_open_orders_by_their_index",
 );
 
 /// The second file, beside it.
@@ -141,6 +142,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0100_differences_and_zero_prices",
     "0101_refunds_and_issued_documents",
     "0102_password_checks",
+    "0103_open_orders_by_their_index",
 );
 
 #[cfg(test)]

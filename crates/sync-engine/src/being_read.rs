@@ -36,13 +36,16 @@ impl BeingRead {
 impl Drop for ReadingGuard {
     fn drop(&mut self) {
         let mut rows = self.rows.lock();
-        rows.retain(|row, _| !self.keys.contains(row));
+        for row in &self.keys {
+            rows.remove(row);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use espelho_api_client::RowState;
 
     #[test]
     fn a_row_is_being_read_as_it_was_listed_until_its_page_is_dropped() {
@@ -50,6 +53,7 @@ mod tests {
             key: key.into(),
             hash: ContentHash::from_i64(hash),
             text: String::new(),
+            state: RowState::default(),
         };
         let being_read = BeingRead::default();
         let first = being_read.begin(Resource::Orders, &[row("1", 10), row("2", 20)]);

@@ -52,6 +52,11 @@ impl MemoryBudget {
         Permit(self.rows.acquire_many(PAGE).await.ok())
     }
 
+    /// Returns a permit for a listing page, if there is room for one now and nobody waits for it.
+    pub(crate) fn page_now(&self) -> Option<Permit<'_>> {
+        self.rows.try_acquire_many(PAGE).ok().map(|permit| Permit(Some(permit)))
+    }
+
     /// Waits for a permit for a sweep.
     pub(crate) async fn sweep(&self, sweep: Sweep) -> Permit<'_> {
         let permits = match sweep {

@@ -3,12 +3,13 @@
 use crate::{
     intents,
     mirror::{staleness, subresources},
-    operations::{lists, search, shared_skus, zero_prices},
+    operations::{lists, search, shared_skus, sweeps, zero_prices},
 };
 
 /// The statements of sweeps, by name: a test shows that none reads a whole table.
-pub fn statements_of_sweeps() -> [(&'static str, &'static str); 7] {
+pub fn statements_of_sweeps() -> [(&'static str, &'static str); 8] {
     [
+        ("open orders", sweeps::OPEN[1]),
         ("unread", subresources::UNREAD),
         ("unread below", subresources::UNREAD_BELOW),
         ("unread open", subresources::UNREAD_OPEN),

@@ -220,6 +220,7 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
                 let order = "n USING INDEX sqlite_autoindex_orders_1 (store=? AND order_number=?)";
                 vec!["o USING COVERING INDEX orders_open (store=?)", order, READS]
             }
+            "open orders" => vec!["orders USING COVERING INDEX orders_open (store=?"],
             "aged" => {
                 let labels = "l USING INDEX shipment_labels_unready (store=?)";
                 vec!["o USING COVERING INDEX orders_open (store=?)", READS, labels, READS]
@@ -241,6 +242,30 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
         assert_scans_only(name, &plan, &["u", "p", "aged"]);
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
         assert_eq!(sorts, ["aged", "unread open"].contains(&name), "{name}: {plan:#?}");
+    }
+}
+
+/// An ERP polls these views for its store. What that costs must not grow with the orders that are closed.
+#[tokio::test]
+async fn the_views_of_open_orders_read_no_closed_order() {
+    let world = World::on_sqlite().await;
+    for view in ["v_orders_open", "v_deadlines"] {
+        for condition in ["store = $1", "store = $1 AND kind IN ('ship_by', 'invoice_by') AND at < $2", "1"] {
+            if view == "v_orders_open" && condition.contains("kind") {
+                continue;
+            }
+            let plan = world.tables.plan(&format!("SELECT * FROM {view} WHERE {condition}")).await;
+            let mut of_orders = plan.iter().filter(|step| {
+                let step = step.trim_start_matches("SEARCH ").trim_start_matches("SCAN ");
+                step.starts_with("orders") || step.starts_with("o ")
+            });
+            let is_open_or_key = |step: &String| {
+                ["orders_open", "orders_refunded (store=? AND order_number=?"]
+                    .iter()
+                    .any(|by| step.contains(by))
+            };
+            assert!(of_orders.all(is_open_or_key), "{view}, {condition}: {plan:#?}");
+        }
     }
 }
 

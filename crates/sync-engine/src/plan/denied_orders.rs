@@ -125,9 +125,15 @@ mod tests {
     use espelho_model::ContentHash;
 
     use super::*;
+    use espelho_api_client::RowState;
 
     fn row(key: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into() }
+        ListedRow {
+            key: key.into(),
+            hash: ContentHash::from_i64(9),
+            text: String::new(),
+            state: RowState::default(),
+        }
     }
 
     #[test]

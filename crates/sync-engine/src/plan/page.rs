@@ -44,10 +44,11 @@ mod tests {
     use espelho_model::ContentHash;
 
     use super::*;
+    use espelho_api_client::RowState;
 
     fn row(key: &str, listing: &str) -> ListedRow {
         let hash = ContentHash::of(listing.as_bytes());
-        ListedRow { key: key.into(), hash, text: listing.into() }
+        ListedRow { key: key.into(), hash, text: String::new(), state: RowState::default() }
     }
 
     fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {

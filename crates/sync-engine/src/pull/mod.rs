@@ -1,10 +1,11 @@
 //! Reads a resource of the marketplace into the mirror.
 //!
 //! A pass walks the listing. For each page, it looks up the known rows, reads the details of new or changed rows, and
-//! writes rows and checkpoint in one transaction. While it writes a page, it reads the next one, so a killed run reads at
-//! most two pages again.
+//! writes rows and checkpoint in one transaction. While it writes a page, it reads the next one, and while the last details
+//! of a page arrive, the next page of the listing; a killed run reads at most two pages again.
 
 mod abort_rules;
+mod ahead;
 mod full_reads;
 mod missing_rows;
 mod options;
@@ -35,8 +36,8 @@ pub use pass::run_pass;
 pub use products::ProductsPull;
 pub(crate) use subresources::{read_subresource, subresource_of};
 
-/// How one resource is listed, read and written.
-pub trait Pull: Send + Sync {
+/// How one resource is listed, read and written. Clones share what they learn.
+pub trait Pull: Clone + Send + Sync {
     /// The detail of one row.
     type Detail: Send + Sync;
 

@@ -45,7 +45,7 @@ pub(super) struct Walk<'c, P> {
     pub(super) report: ResourceReport,
 }
 
-impl<P: Pull> Walk<'_, P> {
+impl<'c, P: Pull + 'c> Walk<'c, P> {
     async fn walk_to_the_end(&mut self) -> Result<(), Error> {
         let (store, key) = (&self.reader.context.store, &self.reader.context.key);
         let failures = store.mirror().failures(key, P::RESOURCE).await?;
@@ -61,6 +61,7 @@ impl<P: Pull> Walk<'_, P> {
         while next != Step::Finished || unwritten.is_some() {
             let context = self.reader.context;
             if next != Step::Finished && context.holds(Activity::Pull) {
+                self.reader.forget_ahead();
                 // The page that was read is written first, so that a restart in the pause repeats nothing.
                 if let Some(read) = unwritten.take() {
                     let written = write::<P>(&mut self.writer, read).await;
@@ -103,7 +104,8 @@ impl<P: Pull> Walk<'_, P> {
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
         let Refused { mut page, error, aborted, permit: _permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
-        let mut details = self.reader.read_details(page.rows.clone(), &page.known).await;
+        self.reader.forget_ahead();
+        let mut details = self.reader.read_details(page.rows.clone(), &page.known, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
         if let Some(ended) = details.ended.take() {
             return Err(ended);

@@ -1,6 +1,6 @@
 //! Reads products with their tiers and stock, and the locations of the stock.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
@@ -17,22 +17,22 @@ use crate::plan::located_levels::{LocationNames, locate};
 const PER_PAGE: u32 = 100;
 
 /// Reads the products of one store.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProductsPull {
     client: Client,
     query: ProductQuery,
     /// Locations that the mirror has, or that this pass has requested.
-    known_locations: Mutex<HashSet<LocationId>>,
+    known_locations: Arc<Mutex<HashSet<LocationId>>>,
     /// Locations that the mirror or an answer of this pass describes.
-    names: Mutex<LocationNames>,
+    names: Arc<Mutex<LocationNames>>,
 }
 
 impl ProductsPull {
     /// Reads all products; `known` are the stock locations that need no request.
     pub fn new(client: Client, known: LocationNames, page_parameter: String) -> Self {
         let query = ProductQuery { per_page: Some(PER_PAGE), page: 0, page_parameter };
-        let known_locations = Mutex::new(known.keys().cloned().collect());
-        Self { client, query, known_locations, names: Mutex::new(known) }
+        let known_locations = Arc::new(Mutex::new(known.keys().cloned().collect()));
+        Self { client, query, known_locations, names: Arc::new(Mutex::new(known)) }
     }
 
     /// Fills in what the detail route omits. The document shows tiers and stock in the detail, but not whether the

@@ -2,18 +2,20 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use espelho_api_client::{Error as ApiError, ListPage, ListedRow};
 use espelho_model::{ContentHash, sync::Counts};
 use espelho_store::{KeptPage, Known};
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use futures_util::{StreamExt as _, future::OptionFuture, stream::FuturesUnordered};
+use parking_lot::Mutex;
 use tracing::Instrument as _;
 
 use super::{
     Fetched, PassOptions, Pull,
     abort_rules::{FAILURES_TO_ABORT_PAGE, FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
+    ahead::{Ahead, ListAttempt, list, name},
     page::{Asked, Details, Page, ReadPage, Unread},
     write::Writer,
 };
@@ -24,6 +26,7 @@ use crate::{
         last_page::is_beyond_the_end,
         page::plan_page,
         paging::{Pager, Step, Stuck},
+        pauses::Activity,
     },
     quarantine::Attempt,
 };
@@ -58,11 +61,16 @@ pub(super) struct Reader<'c, P> {
     pub(super) details: u64,
     /// Rows of the page before, which is written while this one is read.
     unwritten: HashSet<String>,
+    /// The page before, until it is written.
+    page_before: Weak<Page>,
+    /// The next page of the listing, if it is requested already. Nothing locks it: a request that waits can be sent to
+    /// another thread, and not shared.
+    ahead: Mutex<Option<Ahead<'c>>>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
 }
 
-impl<'c, P: Pull> Reader<'c, P> {
+impl<'c, P: Pull + 'c> Reader<'c, P> {
     pub(super) fn new(context: &'c StoreContext, pull: P, options: PassOptions) -> Self {
         Self {
             context,
@@ -80,6 +88,8 @@ impl<'c, P: Pull> Reader<'c, P> {
             pages: 0,
             details: 0,
             unwritten: HashSet::new(),
+            page_before: Weak::new(),
+            ahead: Mutex::default(),
             failing_in_a_row: 0,
             last_failure: None,
         }
@@ -91,12 +101,16 @@ impl<'c, P: Pull> Reader<'c, P> {
         page: u64,
     ) -> Result<Result<(ReadPage<'c, P::Detail>, Step), Stuck>, Error> {
         self.stop_if_asked()?;
-        let mut permit = self.context.memory_budget.page().await;
+        let ahead = self.ahead.get_mut().take().filter(|ahead| ahead.page() == page);
+        let (mut permit, listed) = match OptionFuture::from(ahead.map(Ahead::take)).await.flatten() {
+            Some((permit, listed)) => (permit, Some(listed)),
+            None => (self.context.memory_budget.page().await, None),
+        };
         self.stop_if_asked()?;
-        let mut listing = self.list_contained(page).await?;
+        let mut listing = self.list_contained(page, listed).await?;
         self.context.show_poisoned_rows(Input::of_resource(P::RESOURCE), &listing).await;
         // A pass needs of the rows their fingerprints and states only.
-        listing.rows.iter_mut().for_each(ListedRow::keep_state);
+        listing.rows.iter_mut().for_each(|row| row.text = String::new());
         let keys: Vec<ContentHash> =
             listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
         let repeated: HashSet<ContentHash> =
@@ -133,12 +147,14 @@ impl<'c, P: Pull> Reader<'c, P> {
             kept.counts.changed = rows.len() as u64;
             Details::default()
         } else {
-            self.read_details(rows.clone(), &known).await
+            let following = matches!(next, Step::Read(next) if next == page + 1).then_some(page + 1);
+            self.read_details(rows.clone(), &known, following).await
         };
         kept.counts.add(details.pieces);
         rows.retain(|row| !details.written.contains(&row.key));
         self.tell(0);
         let page = Arc::new(Page { kept, known, rows });
+        self.page_before = Arc::downgrade(&page);
         Ok(Ok((ReadPage { page, details, aborted: self.abort_after_failures(), permit, reading }, next)))
     }
 
@@ -161,8 +177,15 @@ impl<'c, P: Pull> Reader<'c, P> {
         Ok(())
     }
 
+    /// Drops the request of the next page: what happens now may take long, and the page would be old, or its connection
+    /// given up.
+    pub(super) fn forget_ahead(&mut self) {
+        *self.ahead.get_mut() = None;
+    }
+
     /// Starts at the first page.
     pub(super) async fn restart(&mut self) -> Result<(), Error> {
+        self.forget_ahead();
         self.pager = Pager::new(self.pull.limit());
         (self.step, self.resumed_at, self.began_empty) = (0, None, false);
         self.begin().await
@@ -178,14 +201,27 @@ impl<'c, P: Pull> Reader<'c, P> {
         tx.commit().await.map_err(Error::from)
     }
 
-    /// Reads a page of the listing. A page that panics is read once more, and then ends the pass.
-    async fn list_contained(&mut self, page: u64) -> Result<ListPage, Error> {
-        let (context, key) = (self.context, format!("{}-{page}", P::RESOURCE));
+    /// Reads a page of the listing, unless it is `listed` already. A page that panics is read once more, and then ends
+    /// the pass.
+    async fn list_contained(
+        &mut self,
+        page: u64,
+        mut listed: Option<ListAttempt>,
+    ) -> Result<ListPage, Error> {
         loop {
-            match context.attempt(Input::Page, &key, self.list(page)).await {
-                Attempt::Ended(listing) => return listing,
+            let ended = match listed.take() {
+                Some(ended) => ended,
+                None => list(self.context, &self.pull, page).await,
+            };
+            match ended {
+                Attempt::Ended(answer) => {
+                    if let Some(listing) = self.take_listing(page, answer).await? {
+                        return Ok(listing);
+                    }
+                }
                 Attempt::Panicked(_) => (),
                 Attempt::SetAside(poison) => {
+                    let (context, key) = (self.context, name::<P>(page));
                     context.show_poison(Input::Page, &key, &poison).await;
                     return Err(poison.problem(Input::Page, &key, context.key.as_str()).into());
                 }
@@ -193,33 +229,37 @@ impl<'c, P: Pull> Reader<'c, P> {
         }
     }
 
-    /// Reads a page of the listing. If the server refuses the first page of the pass, simplifies the request and retries.
-    async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
-        loop {
-            let error = match self.pull.list(page).await {
-                Ok(listing) => {
-                    self.pages += 1;
-                    return Ok(listing);
-                }
-                Err(error) => error,
-            };
-            if self.is_beyond_the_end(page, &error) {
-                return Ok(ListPage::default());
+    /// Takes the answer to the request of a page. If the server refused the first page of the pass, simplifies the
+    /// request and returns `None`: it is to be made again.
+    async fn take_listing(
+        &mut self,
+        page: u64,
+        answer: Result<ListPage, ApiError>,
+    ) -> Result<Option<ListPage>, Error> {
+        let error = match answer {
+            Ok(listing) => {
+                self.pages += 1;
+                return Ok(Some(listing));
             }
-            let asked_for_less = match &error {
-                ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 && self.step == 0 => {
-                    self.pull.simplify(refusal)
-                }
-                _ => false,
-            };
-            if !asked_for_less {
-                return Err(error.into());
-            }
-            tracing::warn!(store = %self.context.key, %error, "listing refused; retrying with a simpler request");
-            self.pager = Pager::new(self.pull.limit());
-            self.began_empty = false;
-            self.begin().await?;
+            Err(error) => error,
+        };
+        if self.is_beyond_the_end(page, &error) {
+            return Ok(Some(ListPage::default()));
         }
+        let asked_for_less = match &error {
+            ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 && self.step == 0 => {
+                self.pull.simplify(refusal)
+            }
+            _ => false,
+        };
+        if !asked_for_less {
+            return Err(error.into());
+        }
+        tracing::warn!(store = %self.context.key, %error, "listing refused; retrying with a simpler request");
+        self.pager = Pager::new(self.pull.limit());
+        self.began_empty = false;
+        self.begin().await?;
+        Ok(None)
     }
 
     /// Whether a refusal means that the page is beyond the last one: some servers answer so. If nothing else shows that
@@ -252,11 +292,14 @@ impl<'c, P: Pull> Reader<'c, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
-    /// row after row fails, the rest of the page is not requested. When memory is short, writes what was read.
+    /// row after row fails, the rest of the page is not requested. When memory is short, writes what was read. Requests
+    /// the `following` page of the listing behind the last detail, if the page before is written by then: a killed run
+    /// reads at most two pages again.
     pub(super) async fn read_details(
         &mut self,
         rows: Vec<ListedRow>,
         known: &HashMap<String, Known>,
+        following: Option<u64>,
     ) -> Details<P::Detail> {
         let (context, pull) = (self.context, &self.pull);
         let mut rows = rows.into_iter();
@@ -269,6 +312,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
         let mut left = rows.len() + asking.len();
         loop {
+            let is_listing = self.ahead.get_mut().as_ref().is_some_and(Ahead::is_under_way);
             let asked = tokio::select! {
                 biased;
                 asked = asking.next() => match asked {
@@ -283,6 +327,7 @@ impl<'c, P: Pull> Reader<'c, P> {
                     self.pieces.write_piece::<P>(&mut details, known).await;
                     continue;
                 }
+                () = arrives(self.ahead.get_mut()), if is_listing => continue,
             };
             self.details += 1;
             left -= 1;
@@ -307,6 +352,14 @@ impl<'c, P: Pull> Reader<'c, P> {
             if self.failing_in_a_row < FAILURES_TO_ABORT_PAGE && details.ended.is_none() {
                 asking.extend(rows.next().map(ask));
             }
+            let may_list = rows.len() == 0
+                && self.ahead.get_mut().is_none()
+                && self.page_before.strong_count() == 0
+                && self.failing_in_a_row == 0
+                && details.ended.is_none();
+            if let Some(following) = following.filter(|_| may_list && !context.holds(Activity::Pull)) {
+                *self.ahead.get_mut() = Ahead::begin(context, pull, following);
+            }
         }
         details.unasked.extend(rows);
         details
@@ -324,6 +377,10 @@ impl<'c, P: Pull> Reader<'c, P> {
             true => Err(Problem::stopped().into()),
         }
     }
+}
+
+async fn arrives(ahead: &mut Option<Ahead<'_>>) {
+    OptionFuture::from(ahead.as_mut().map(Ahead::arrives)).await;
 }
 
 /// Reads the detail of a row; one that panics is read once more, and then set aside. Fails where the database does not

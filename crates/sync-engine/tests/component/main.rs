@@ -1,6 +1,7 @@
 //! Component tests of the engine: sandbox, database and engine in one process, with a clock that the test moves.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod ahead;
 mod anew;
 mod audit;
 mod bases;

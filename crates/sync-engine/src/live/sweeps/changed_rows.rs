@@ -70,7 +70,7 @@ impl<'c> ChangedRows<'c> {
         let request = |urgency, row: ListedRow| {
             let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
             let at = row.updated_at(self.context.client.naive_offset());
-            let listed = ListedState { status: row.status(), at };
+            let listed = ListedState { status: row.status().map(str::to_owned), at };
             let (entity, request) = request_of(resource, urgency, row);
             (entity, RefreshRequest { is_unknown, listed, ..request })
         };
@@ -89,8 +89,7 @@ impl<'c> ChangedRows<'c> {
         let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         changed.retain(|row| !self.context.being_read.has(resource, row));
         if resource == Resource::Orders && !self.signals.is_mirrored() {
-            changed
-                .retain(|row| known.contains_key(&row.key) || !is_left_to_reading(row.status().as_deref()));
+            changed.retain(|row| known.contains_key(&row.key) || !is_left_to_reading(row.status()));
         }
         let (mut denied, mut unbelieved, mut odd) = (Vec::new(), Vec::new(), Vec::new());
         if !changed.is_empty() {
@@ -192,12 +191,14 @@ pub(super) fn request_of(resource: Resource, urgency: Urgency, row: ListedRow) -
 
 #[cfg(test)]
 mod tests {
+    use espelho_api_client::RowState;
     use espelho_model::OrderNumber;
 
     use super::*;
 
     fn row(key: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: r#"{"status":"paid"}"#.into() }
+        let state = RowState { status: Some("paid".into()), updated_at: None };
+        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: String::new(), state }
     }
 
     #[test]
