@@ -348,6 +348,11 @@ mod tests {
             (r#","updated_at":"2026-11-20T12:00:00Z""#, Some("2026-11-20T12:00:00Z")),
             (r#","updated_at":"2026-11-20 12:00:00""#, Some("2026-11-20T15:00:00Z")),
             (r#","updated_at":null"#, None),
+            (r#","updated_at":null,"updated_at":"2026-11-20T12:00:00Z""#, None),
+            (
+                r#","updated_at":"2026-11-20T12:00:00Z","status":"paid","status":null"#,
+                Some("2026-11-20T12:00:00Z"),
+            ),
             (r#","updated_at":"soon""#, None),
             ("", None),
         ] {

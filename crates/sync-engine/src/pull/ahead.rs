@@ -1,8 +1,8 @@
 //! The listing of the next page, requested while the last details of a page arrive.
 
-use espelho_api_client::{Error as ApiError, ListPage};
+use espelho_api_client::{Class, Error as ApiError, ListPage};
 use futures_util::{
-    FutureExt as _,
+    FutureExt as _, TryFutureExt as _,
     future::{BoxFuture, MaybeDone, maybe_done},
 };
 
@@ -42,17 +42,23 @@ impl<'c> Ahead<'c> {
         (&mut self.listing).await;
     }
 
-    /// Waits for the page; returns it with its share of the memory budget. `None` if it was taken before.
-    pub(super) async fn take(mut self) -> Option<(Permit<'c>, ListAttempt)> {
+    /// Waits for the page; returns its share of the memory budget with it. It is `None` after a failure that passes:
+    /// the last details may have taken longer than the failure.
+    pub(super) async fn take(mut self) -> Option<(Permit<'c>, Option<ListAttempt>)> {
         self.arrives().await;
         let listing = std::pin::Pin::new(&mut self.listing).take_output()?;
-        Some((self.permit, listing))
+        let passes = matches!(&listing, Attempt::Ended(Err(error)) if matches!(error.class(), Class::Transient { .. }));
+        Some((self.permit, Some(listing).filter(|_| !passes)))
     }
 }
 
-/// Reads a page of the listing, unless it is set aside.
+/// Reads a page of the listing, unless it is set aside. A pass needs of its rows the fingerprints and states, and no text.
 pub(super) async fn list<P: Pull>(context: &StoreContext, pull: &P, page: u64) -> ListAttempt {
-    context.attempt(Input::Page, &name::<P>(page), pull.list(page)).await
+    let listing = pull.list(page).map_ok(|mut listing| {
+        listing.rows.iter_mut().for_each(|row| row.text = String::new());
+        listing
+    });
+    context.attempt(Input::Page, &name::<P>(page), listing).await
 }
 
 /// Returns the name of a page as an input.

@@ -6,6 +6,7 @@
 
 mod abort_rules;
 mod ahead;
+mod beside;
 mod full_reads;
 mod missing_rows;
 mod options;

@@ -1,7 +1,8 @@
 //! Reads a page: its listing, and the details of its new or changed rows.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
+    pin::pin,
     sync::{Arc, Weak},
 };
 
@@ -16,6 +17,7 @@ use super::{
     Fetched, PassOptions, Pull,
     abort_rules::{FAILURES_TO_ABORT_PAGE, FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
     ahead::{Ahead, ListAttempt, list, name},
+    beside::beside,
     page::{Asked, Details, Page, ReadPage, Unread},
     write::Writer,
 };
@@ -100,17 +102,16 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         &mut self,
         page: u64,
     ) -> Result<Result<(ReadPage<'c, P::Detail>, Step), Stuck>, Error> {
-        self.stop_if_asked()?;
+        // It is dropped where the pass ends here: a request that nobody goes on with may hold what others wait for.
         let ahead = self.ahead.get_mut().take().filter(|ahead| ahead.page() == page);
+        self.stop_if_asked()?;
         let (mut permit, listed) = match OptionFuture::from(ahead.map(Ahead::take)).await.flatten() {
-            Some((permit, listed)) => (permit, Some(listed)),
+            Some((permit, listed)) => (permit, listed),
             None => (self.context.memory_budget.page().await, None),
         };
         self.stop_if_asked()?;
-        let mut listing = self.list_contained(page, listed).await?;
+        let listing = self.list_contained(page, listed).await?;
         self.context.show_poisoned_rows(Input::of_resource(P::RESOURCE), &listing).await;
-        // A pass needs of the rows their fingerprints and states only.
-        listing.rows.iter_mut().for_each(|row| row.text = String::new());
         let keys: Vec<ContentHash> =
             listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
         let repeated: HashSet<ContentHash> =
@@ -311,23 +312,30 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         };
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
         let mut left = rows.len() + asking.len();
+        let mut arrived = VecDeque::new();
         loop {
             let is_listing = self.ahead.get_mut().as_ref().is_some_and(Ahead::is_under_way);
-            let asked = tokio::select! {
-                biased;
-                asked = asking.next() => match asked {
-                    Some(Ok(asked)) => asked,
-                    Some(Err(error)) => {
-                        details.ended.get_or_insert(error);
+            let answer = match arrived.pop_front() {
+                Some(answer) => Some(answer),
+                None => tokio::select! {
+                    biased;
+                    answer = asking.next() => answer,
+                    () = self.context.client.memory().shortage(), if details.holds_memory() => {
+                        let piece = self.pieces.write_piece::<P>(&mut details, known);
+                        let piece = beside_listing(self.ahead.get_mut().as_mut(), piece);
+                        beside(&mut asking, &mut arrived, piece).await;
                         continue;
                     }
-                    None => break,
+                    () = arrives(self.ahead.get_mut()), if is_listing => continue,
                 },
-                () = self.context.client.memory().shortage(), if details.holds_memory() => {
-                    self.pieces.write_piece::<P>(&mut details, known).await;
+            };
+            let asked = match answer {
+                Some(Ok(asked)) => asked,
+                Some(Err(error)) => {
+                    details.ended.get_or_insert(error);
                     continue;
                 }
-                () = arrives(self.ahead.get_mut()), if is_listing => continue,
+                None => break,
             };
             self.details += 1;
             left -= 1;
@@ -362,6 +370,9 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             }
         }
         details.unasked.extend(rows);
+        if details.ended.is_some() {
+            *self.ahead.get_mut() = None;
+        }
         details
     }
 
@@ -377,6 +388,19 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             true => Err(Problem::stopped().into()),
         }
     }
+}
+
+/// Does work while the request of the next page goes on.
+async fn beside_listing(ahead: Option<&mut Ahead<'_>>, work: impl Future<Output = ()>) {
+    let mut work = pin!(work);
+    if let Some(ahead) = ahead.filter(|ahead| ahead.is_under_way()) {
+        tokio::select! {
+            biased;
+            () = &mut work => return,
+            () = ahead.arrives() => (),
+        }
+    }
+    work.await;
 }
 
 async fn arrives(ahead: &mut Option<Ahead<'_>>) {

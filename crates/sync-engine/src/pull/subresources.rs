@@ -1,5 +1,7 @@
 //! Reads the sub-resources of orders, which have their own routes, for every mirrored order.
 
+use std::collections::VecDeque;
+
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{
     OrderNumber,
@@ -12,6 +14,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use super::{
     PassOptions,
     abort_rules::{FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
+    beside::beside,
 };
 use crate::{
     Error, Input, Position, Problem, ResourceReport, StoreContext, live::subresources::FetchedSubresource,
@@ -98,19 +101,21 @@ async fn read_some(
     let mut asking: FuturesUnordered<_> =
         numbers.iter().map(|number| read_one(context, client, subresource, number)).collect();
     let mut sides = Vec::new();
-    let mut ended = None;
+    let (mut ended, mut arrived) = (None, VecDeque::new());
     loop {
-        let (number, answer) = tokio::select! {
-            biased;
-            answer = asking.next() => match answer {
-                Some(answer) => answer,
-                None => break,
+        let answer = match arrived.pop_front() {
+            Some(answer) => Some(answer),
+            None => tokio::select! {
+                biased;
+                answer = asking.next() => answer,
+                () = client.memory().shortage(), if !sides.is_empty() => {
+                    let piece = write(context, subresource, options.deep, std::mem::take(&mut sides));
+                    report.counts.changed += beside(&mut asking, &mut arrived, piece).await?;
+                    continue;
+                }
             },
-            () = client.memory().shortage(), if !sides.is_empty() => {
-                report.counts.changed += write(context, subresource, options.deep, std::mem::take(&mut sides)).await?;
-                continue;
-            }
         };
+        let Some((number, answer)) = answer else { break };
         report.details += 1;
         match answer {
             Attempt::Ended(Ok(side)) => {
@@ -120,7 +125,8 @@ async fn read_some(
             Attempt::Panicked(_) => report.counts.failed += 1,
             Attempt::SetAside(poison) => {
                 report.counts.failed += 1;
-                context.show_poison(Input::Order, number.as_str(), &poison).await;
+                let showing = context.show_poison(Input::Order, number.as_str(), &poison);
+                beside(&mut asking, &mut arrived, showing).await;
             }
             Attempt::Ended(Err(error)) if concerns_all(&error) => ended = Some(Error::from(error)),
             Attempt::Ended(Err(error)) => {
