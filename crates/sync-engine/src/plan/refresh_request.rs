@@ -2,7 +2,8 @@
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, FixedOffset, Utc};
+use espelho_api_client::ListedRow;
 use espelho_model::{
     ContentHash, OrderNumber, ProductId,
     order::{Order, TERMINAL_STATUSES},
@@ -109,6 +110,11 @@ pub struct ListedState {
 }
 
 impl ListedState {
+    /// Returns the state that a row shows. `naive_offset` is the offset of a time that carries none.
+    pub fn of(row: &ListedRow, naive_offset: FixedOffset) -> Self {
+        Self { status: row.status().map(str::to_owned), at: row.updated_at(naive_offset) }
+    }
+
     /// Says whether a detail is older than the row, by its time.
     pub fn is_newer_than(&self, at: Option<DateTime<Utc>>) -> bool {
         self.at.zip(at).is_some_and(|(listed, read)| read < listed)

@@ -104,7 +104,6 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
         let Refused { mut page, error, aborted, permit: _permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
-        self.reader.forget_ahead();
         let mut details = self.reader.read_details(page.rows.clone(), &page.known, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
         if let Some(ended) = details.ended.take() {

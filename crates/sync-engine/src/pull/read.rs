@@ -1,7 +1,7 @@
 //! Reads a page: its listing, and the details of its new or changed rows.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     pin::pin,
     sync::{Arc, Weak},
 };
@@ -9,7 +9,7 @@ use std::{
 use espelho_api_client::{Error as ApiError, ListPage, ListedRow};
 use espelho_model::{ContentHash, sync::Counts};
 use espelho_store::{KeptPage, Known};
-use futures_util::{StreamExt as _, future::OptionFuture, stream::FuturesUnordered};
+use futures_util::future::OptionFuture;
 use parking_lot::Mutex;
 use tracing::Instrument as _;
 
@@ -17,7 +17,7 @@ use super::{
     Fetched, PassOptions, Pull,
     abort_rules::{FAILURES_TO_ABORT_PAGE, FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
     ahead::{Ahead, ListAttempt, list, name},
-    beside::beside,
+    beside::Requests,
     page::{Asked, Details, Page, ReadPage, Unread},
     write::Writer,
 };
@@ -186,7 +186,6 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
 
     /// Starts at the first page.
     pub(super) async fn restart(&mut self) -> Result<(), Error> {
-        self.forget_ahead();
         self.pager = Pager::new(self.pull.limit());
         (self.step, self.resumed_at, self.began_empty) = (0, None, false);
         self.begin().await
@@ -305,37 +304,30 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         let (context, pull) = (self.context, &self.pull);
         let mut rows = rows.into_iter();
         let mut details = Details::default();
-        let mut asking = FuturesUnordered::new();
         let ask = |row: ListedRow| async move {
             let answer = read_detail(context, pull, &row).await?;
             Ok::<_, Error>(Asked { row, answer })
         };
-        asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
-        let mut left = rows.len() + asking.len();
-        let mut arrived = VecDeque::new();
+        let mut asking: Requests<_> = rows.by_ref().take(AT_ONCE).map(ask).collect();
+        let mut left = rows.len() + asking.under_way();
         loop {
             let is_listing = self.ahead.get_mut().as_ref().is_some_and(Ahead::is_under_way);
-            let answer = match arrived.pop_front() {
-                Some(answer) => Some(answer),
-                None => tokio::select! {
-                    biased;
-                    answer = asking.next() => answer,
-                    () = self.context.client.memory().shortage(), if details.holds_memory() => {
-                        let piece = self.pieces.write_piece::<P>(&mut details, known);
-                        let piece = beside_listing(self.ahead.get_mut().as_mut(), piece);
-                        beside(&mut asking, &mut arrived, piece).await;
+            let asked = tokio::select! {
+                biased;
+                asked = asking.next() => match asked {
+                    Some(Ok(asked)) => asked,
+                    Some(Err(error)) => {
+                        details.ended.get_or_insert(error);
                         continue;
                     }
-                    () = arrives(self.ahead.get_mut()), if is_listing => continue,
+                    None => break,
                 },
-            };
-            let asked = match answer {
-                Some(Ok(asked)) => asked,
-                Some(Err(error)) => {
-                    details.ended.get_or_insert(error);
+                () = self.context.client.memory().shortage(), if details.holds_memory() => {
+                    let piece = self.pieces.write_piece::<P>(&mut details, known);
+                    asking.beside(beside_listing(self.ahead.get_mut().as_mut(), piece)).await;
                     continue;
                 }
-                None => break,
+                () = arrives(self.ahead.get_mut()), if is_listing => continue,
             };
             self.details += 1;
             left -= 1;

@@ -1,7 +1,5 @@
 //! Reads the sub-resources of orders, which have their own routes, for every mirrored order.
 
-use std::collections::VecDeque;
-
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{
     OrderNumber,
@@ -9,12 +7,11 @@ use espelho_model::{
     text::Locale,
 };
 use espelho_store::{Error as StoreError, Failure, Subresource};
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{
     PassOptions,
     abort_rules::{FAILURES_TO_ABORT_PASS, concerns_all, may_concern_all},
-    beside::beside,
+    beside::Requests,
 };
 use crate::{
     Error, Input, Position, Problem, ResourceReport, StoreContext, live::subresources::FetchedSubresource,
@@ -98,24 +95,23 @@ async fn read_some(
     if options.dry_run {
         return Ok(());
     }
-    let mut asking: FuturesUnordered<_> =
+    let mut asking: Requests<_> =
         numbers.iter().map(|number| read_one(context, client, subresource, number)).collect();
     let mut sides = Vec::new();
-    let (mut ended, mut arrived) = (None, VecDeque::new());
+    let mut ended = None;
     loop {
-        let answer = match arrived.pop_front() {
-            Some(answer) => Some(answer),
-            None => tokio::select! {
-                biased;
-                answer = asking.next() => answer,
-                () = client.memory().shortage(), if !sides.is_empty() => {
-                    let piece = write(context, subresource, options.deep, std::mem::take(&mut sides));
-                    report.counts.changed += beside(&mut asking, &mut arrived, piece).await?;
-                    continue;
-                }
+        let (number, answer) = tokio::select! {
+            biased;
+            answer = asking.next() => match answer {
+                Some(answer) => answer,
+                None => break,
             },
+            () = client.memory().shortage(), if !sides.is_empty() => {
+                let piece = write(context, subresource, options.deep, std::mem::take(&mut sides));
+                report.counts.changed += asking.beside(piece).await?;
+                continue;
+            }
         };
-        let Some((number, answer)) = answer else { break };
         report.details += 1;
         match answer {
             Attempt::Ended(Ok(side)) => {
@@ -126,7 +122,7 @@ async fn read_some(
             Attempt::SetAside(poison) => {
                 report.counts.failed += 1;
                 let showing = context.show_poison(Input::Order, number.as_str(), &poison);
-                beside(&mut asking, &mut arrived, showing).await;
+                asking.beside(showing).await;
             }
             Attempt::Ended(Err(error)) if concerns_all(&error) => ended = Some(Error::from(error)),
             Attempt::Ended(Err(error)) => {

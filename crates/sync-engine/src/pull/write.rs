@@ -171,9 +171,7 @@ impl<'c> Writer<'c> {
             }
             let known = known.get(&row.key);
             let is_same = known.is_some_and(|k| k.content_hash == fetched.content_hash && !k.gone);
-            let listed =
-                ListedState { status: row.status().map(str::to_owned), at: row.updated_at(naive_offset) };
-            let reading = P::reading(&fetched.detail, &listed, now);
+            let reading = P::reading(&fetched.detail, &ListedState::of(&row, naive_offset), now);
             if reading == PassReading::Older && known.is_some_and(|known| !known.gone) {
                 sorted.behind.push(row.key);
                 continue;

@@ -69,8 +69,7 @@ impl<'c> ChangedRows<'c> {
         let found = news.iter().chain(&denied).map(|row| (row.key.clone(), row.hash)).collect();
         let request = |urgency, row: ListedRow| {
             let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
-            let at = row.updated_at(self.context.client.naive_offset());
-            let listed = ListedState { status: row.status().map(str::to_owned), at };
+            let listed = ListedState::of(&row, self.context.client.naive_offset());
             let (entity, request) = request_of(resource, urgency, row);
             (entity, RefreshRequest { is_unknown, listed, ..request })
         };
