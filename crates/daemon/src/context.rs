@@ -112,7 +112,7 @@ impl Shared {
         let watched = store.clone();
         tokio::spawn(async move { watched.leases().watch_over_leases().await });
         let writing = store.clone();
-        tokio::spawn(async move { writing.send_notifications().await });
+        tokio::spawn(async move { writing.follow_writes().await });
         let lease_watcher = Arc::new(LeaseWatcher::new(store.clone(), Arc::clone(&clock)));
         Ok(Self {
             store,

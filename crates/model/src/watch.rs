@@ -51,9 +51,24 @@ struct Lane {
 #[derive(Default)]
 struct Steps {
     moved: Duration,
-    /// The waits of the lane: an id, and the time until which each lasts. Mostly one or two at once.
-    waits: Vec<(u64, Duration)>,
+    /// The waits of the lane, each with an id. Mostly one or two at once.
+    waits: Vec<(u64, Wait)>,
     next: u64,
+}
+
+enum Wait {
+    /// It lasts until this time at most.
+    Until(Duration),
+    /// It began then, and lasts for as long as the line moves.
+    InLine(Duration, Arc<Line>),
+}
+
+/// A line of those that wait for the same thing, which is handed from one to the next. Long lines are no stall, but a line
+/// in which nobody gets a turn is one for everybody in it: whoever has the turn may wait for somebody in the line.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// When somebody in it last got a turn: milliseconds of the watch's clock.
+    moved: AtomicU64,
 }
 
 /// A stalled lane.
@@ -127,12 +142,12 @@ impl Lane {
         self.steps().moved = now;
     }
 
-    fn waits(self: Arc<Self>, until: Duration) -> Idle {
+    fn waits(self: Arc<Self>, wait: Wait) -> Idle {
         let id = {
             let mut steps = self.steps();
             steps.next += 1;
             let id = steps.next;
-            steps.waits.push((id, until));
+            steps.waits.push((id, wait));
             id
         };
         Idle(Some((self, id)))
@@ -140,9 +155,19 @@ impl Lane {
 
     fn stalled(&self, now: Duration) -> Duration {
         let steps = self.steps();
-        // A task that does not wake up on time is stalled as well.
-        let waits = steps.waits.iter().map(|(_, until)| *until).max().unwrap_or_default();
-        now.saturating_sub(steps.moved.max(waits))
+        let (mut in_line, mut moved) = (None, steps.moved);
+        for (_, wait) in &steps.waits {
+            match wait {
+                // A task that does not wake up on time is stalled as well.
+                Wait::Until(until) => moved = moved.max(*until),
+                Wait::InLine(since, line) => {
+                    let stands = now.saturating_sub(line.moved().max(*since));
+                    in_line = in_line.max(Some(stands));
+                }
+            }
+        }
+        // What the lane's other work waits for may come behind its own place in a line.
+        in_line.unwrap_or_else(|| now.saturating_sub(moved))
     }
 
     fn steps(&self) -> MutexGuard<'_, Steps> {
@@ -169,8 +194,32 @@ impl Drop for Idle {
 /// queue ticket.
 pub fn idle() -> Idle {
     match here().and_then(|here| here.lane) {
-        Some(lane) => lane.waits(Duration::MAX),
+        Some(lane) => lane.waits(Wait::Until(Duration::MAX)),
         None => Idle(None),
+    }
+}
+
+impl Line {
+    /// Announces that this task waits in the line, until dropped.
+    pub fn wait(self: &Arc<Self>) -> Idle {
+        match here() {
+            Some(Here { watch, lane: Some(lane), .. }) => {
+                lane.waits(Wait::InLine(watch.clock.monotonic(), Arc::clone(self)))
+            }
+            _ => Idle(None),
+        }
+    }
+
+    /// Reports that this task, which has waited in the line, got its turn.
+    pub fn moves(&self) {
+        if let Some(here) = here() {
+            let now = u64::try_from(here.watch.clock.monotonic().as_millis()).unwrap_or(u64::MAX);
+            self.moved.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    fn moved(&self) -> Duration {
+        Duration::from_millis(self.moved.load(Ordering::Relaxed))
     }
 }
 
@@ -257,7 +306,7 @@ impl Clock for Watch {
 
     fn sleep(&self, duration: Duration) -> Sleep {
         let Some(lane) = current() else { return self.clock.sleep(duration) };
-        let idle = lane.waits(self.clock.monotonic().saturating_add(duration));
+        let idle = lane.waits(Wait::Until(self.clock.monotonic().saturating_add(duration)));
         let sleep = self.clock.sleep(duration);
         Box::pin(async move {
             sleep.await;

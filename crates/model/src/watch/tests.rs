@@ -167,3 +167,39 @@ fn without_a_watch_everything_works_unwatched() {
     assert_eq!(poll(&mut work), Poll::Ready(7));
     assert_eq!(hands.monotonic(), Duration::ZERO);
 }
+
+#[test]
+fn a_line_that_moves_is_no_stall_and_one_that_stands_still_stalls_all_in_it() {
+    let (hands, watch) = watch();
+    let line = Arc::<Line>::default();
+    let in_line = async || {
+        let _waiting = line.wait();
+        pending::<()>().await;
+    };
+    // A lane of which other work waits without end, as requests do that nobody polls.
+    let _first = begun(&watch, async {
+        let _idle = idle();
+        in_line().await;
+    });
+    let _second = begun(&watch, in_line());
+    let mut turns = begun(&watch, async {
+        loop {
+            line.moves();
+            let _idle = idle();
+            tokio::task::yield_now().await;
+        }
+    });
+    for _ in 0..10 {
+        assert!(poll(&mut turns).is_pending());
+        hands.forward(MINUTE);
+        assert!(watch.stalled(MINUTE).is_empty(), "the line moves");
+    }
+    hands.forward(Duration::from_secs(1));
+    assert_eq!(names(&watch), ["work", "work"]);
+    // Who comes later has not waited for long.
+    let late = begun(&watch, in_line());
+    assert_eq!(names(&watch), ["work", "work"]);
+    drop(late);
+    assert!(poll(&mut turns).is_pending());
+    assert!(watch.stalled(MINUTE).is_empty());
+}

@@ -1,6 +1,7 @@
 //! Opening the database: connections, settings, migrations.
 
 pub(crate) mod address;
+pub(crate) mod checkpoints;
 pub(crate) mod file_watch;
 pub(crate) mod integrity_checks;
 pub(crate) mod moved_tokens;
@@ -18,7 +19,7 @@ use std::{
 
 use espelho_model::{Clock, privacy::Privacy, text::Locale};
 use sqlx::{
-    ConnectOptions as _, Connection as _, Row as _,
+    ConnectOptions as _, Connection as _, Row as _, Sqlite,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -27,6 +28,7 @@ use tokio::sync::Semaphore;
 
 use self::{
     address::{beside, file_of, shown, sqlite_options},
+    checkpoints::{Checkpoints, WRITER_COPIES},
     file_watch::{OpenedFiles, refuse_vanished},
 };
 use crate::{
@@ -63,6 +65,8 @@ pub struct Store {
     pub(crate) reader: Option<Locale>,
     /// The turns of those that count many rows; see [`COUNTING`].
     pub(crate) counting: Arc<Semaphore>,
+    /// On SQLite: copies the mirror's log into its file.
+    checkpoints: Option<Arc<Checkpoints>>,
     /// The identity of a SQLite mirror's files when they were opened.
     opened: Option<OpenedFiles>,
     /// On SQLite: no restore can replace these files while this lock is held.
@@ -166,9 +170,13 @@ impl Store {
         self.locks.database_file()
     }
 
-    /// Notifies other processes of what this one writes, for ever. Every process that writes runs this beside its work.
-    pub async fn send_notifications(&self) {
-        self.notifications.run(&self.inbox, &*self.clock).await;
+    /// Does what follows from writing, for ever: copies SQLite's log into the file, or notifies other processes on
+    /// PostgreSQL. Every process that writes runs this beside its work.
+    pub async fn follow_writes(&self) {
+        match &self.checkpoints {
+            Some(checkpoints) => checkpoints.run(&*self.clock).await,
+            None => self.notifications.run(&self.inbox, &*self.clock).await,
+        }
     }
 
     /// Sends the notifications that are due, at once.
@@ -183,6 +191,9 @@ impl Store {
     pub async fn close(&self) {
         if let Err(error) = self.flush_notifications().await {
             tracing::debug!(%error, "cannot notify other processes");
+        }
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.close().await;
         }
         for database in [&self.inbox, &self.database] {
             match database {
@@ -248,6 +259,7 @@ fn assembled(database: Database, inbox: Database, clock: Arc<dyn Clock>, locks: 
         privacy: Arc::default(),
         reader: None,
         counting: Arc::new(Semaphore::new(COUNTING)),
+        checkpoints: None,
         opened: None,
         _in_use: None,
     }
@@ -268,17 +280,17 @@ async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clo
         other => other,
     })?;
     refuse_vanished(&path)?;
-    let (database, inbox) = open_sqlite(url, &path, options).await?;
+    let (database, inbox, checkpoints) = open_sqlite(url, &path, options).await?;
     let opened = OpenedFiles::of(&path).ok();
     let store = assembled(database, inbox, clock, Locks::beside(path));
-    Ok(Store { opened, _in_use: Some(in_use), ..store })
+    Ok(Store { checkpoints: Some(Arc::new(checkpoints)), opened, _in_use: Some(in_use), ..store })
 }
 
 async fn open_sqlite(
     url: &str,
     path: &Path,
     options: SqliteConnectOptions,
-) -> Result<(Database, Database), Error> {
+) -> Result<(Database, Database, Checkpoints), Error> {
     let failed = |source| Error::Connect { url: shown(url), source };
     let inbox = beside(path, "-inbox");
     for file in [path, &inbox] {
@@ -295,7 +307,7 @@ async fn open_sqlite(
         .pragma("cache_size", "-10240")
         // The statement journal stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
         .pragma("temp_store", "MEMORY")
-        .pragma("wal_autocheckpoint", "8000")
+        .pragma("wal_autocheckpoint", WRITER_COPIES)
         // A long reader makes the log grow; afterwards it is cut to its usual size.
         .pragma("journal_size_limit", "67108864");
     let to_inbox = options
@@ -309,12 +321,15 @@ async fn open_sqlite(
         .pragma("wal_autocheckpoint", "1000");
     let unopened =
         |file: &Path, source| integrity_checks::damage(file, &source).unwrap_or_else(|| failed(source));
-    let database = open_file(options, 4).await.map_err(|source| unopened(path, source))?;
-    let inbox = open_file(to_inbox, 1).await.map_err(|source| unopened(&inbox, source))?;
-    Ok((database, inbox))
+    let write = open_writer(&options).await.map_err(|source| unopened(path, source))?;
+    let checkpoints = Checkpoints::beside(&write, options.clone());
+    let database = Database::Sqlite { write, read: readers(options, 4) };
+    let write = open_writer(&to_inbox).await.map_err(|source| unopened(&inbox, source))?;
+    let inbox = Database::Sqlite { write, read: readers(to_inbox, 1) };
+    Ok((database, inbox, checkpoints))
 }
 
-async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Database, sqlx::Error> {
+async fn open_writer(options: &SqliteConnectOptions) -> Result<QueuedPool<Sqlite>, sqlx::Error> {
     let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
     let write = write.acquire_timeout(IN_LINE).test_before_acquire(false);
     // After a commit that found the disk full, SQLite has no transaction any more, but sqlx counts one for ever on
@@ -325,12 +340,14 @@ async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Databa
             Ok(!session.is_in_transaction())
         })
     });
-    let write = write.connect_with(options.clone()).await?;
+    write.connect_with(options.clone()).await.map(QueuedPool::new)
+}
+
+fn readers(options: SqliteConnectOptions, most: u32) -> QueuedPool<Sqlite> {
     // A reader's cache stays small, because it is lost with every commit; the system's cache has the pages.
     let reading = options.read_only(true).pragma("cache_size", "-2048");
-    let read = SqlitePoolOptions::new().max_connections(readers).min_connections(0).acquire_timeout(IN_LINE);
-    let read = read.test_before_acquire(false).connect_lazy_with(reading);
-    Ok(Database::Sqlite { write: QueuedPool::new(write), read: QueuedPool::new(read) })
+    let read = SqlitePoolOptions::new().max_connections(most).min_connections(0).acquire_timeout(IN_LINE);
+    QueuedPool::new(read.test_before_acquire(false).connect_lazy_with(reading))
 }
 
 async fn open_postgres(

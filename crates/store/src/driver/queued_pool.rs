@@ -6,38 +6,50 @@
 
 use std::{pin::Pin, sync::Arc};
 
-use espelho_model::watch;
+use espelho_model::watch::Line;
 use sqlx::{Pool, Transaction};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 /// The right to be within the pool, until it is dropped.
-type Permit = OwnedSemaphorePermit;
+pub(crate) type Permit = OwnedSemaphorePermit;
 
 /// A pool of connections and the queue before it.
 #[derive(Debug)]
 pub(crate) struct QueuedPool<D: sqlx::Database> {
     pool: Pool<D>,
+    queue: Arc<Queue>,
+}
+
+/// What all users of a pool share.
+#[derive(Debug)]
+struct Queue {
     /// As many as the pool may have connections.
     permits: Arc<Semaphore>,
+    /// Those that wait, as the watch over all lanes sees them.
+    line: Arc<Line>,
+    /// Notified of each commit.
+    commits: Notify,
 }
 
 /// An open transaction and its permit.
 pub(crate) struct PooledTransaction<D: sqlx::Database> {
     transaction: Transaction<'static, D>,
+    queue: Arc<Queue>,
     /// Ends after the transaction: fields are dropped in their order.
     _permit: Permit,
 }
 
 impl<D: sqlx::Database> Clone for QueuedPool<D> {
     fn clone(&self) -> Self {
-        Self { pool: self.pool.clone(), permits: Arc::clone(&self.permits) }
+        Self { pool: self.pool.clone(), queue: Arc::clone(&self.queue) }
     }
 }
 
 impl<D: sqlx::Database> QueuedPool<D> {
     pub(crate) fn new(pool: Pool<D>) -> Self {
         let permits = Semaphore::new(pool.options().get_max_connections() as usize);
-        Self { pool, permits: Arc::new(permits) }
+        let queue = Queue { permits: Arc::new(permits), line: Arc::default(), commits: Notify::new() };
+        Self { pool, queue: Arc::new(queue) }
     }
 
     /// The pool itself, for what rarely runs. Its users take no permit, and wait within it.
@@ -47,14 +59,19 @@ impl<D: sqlx::Database> QueuedPool<D> {
 
     /// Closes the pool and the queue: callers that wait get an error.
     pub(crate) async fn close(&self) {
-        self.permits.close();
+        self.queue.permits.close();
         self.pool.close().await;
     }
 
     /// Begins a transaction with this statement once the caller has a permit.
     pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<PooledTransaction<D>> {
         let (transaction, permit) = self.with_permit(|pool| pool.begin_with(statement)).await?;
-        Ok(PooledTransaction { transaction, _permit: permit })
+        Ok(PooledTransaction { transaction, queue: Arc::clone(&self.queue), _permit: permit })
+    }
+
+    /// Waits until a transaction was committed since the last call. One caller at a time.
+    pub(crate) async fn committed(&self) {
+        self.queue.commits.notified().await;
     }
 
     /// Does this work on the pool once the caller has a permit. Returns the permit with the result.
@@ -72,18 +89,18 @@ impl<D: sqlx::Database> QueuedPool<D> {
 
     /// Waits in order of arrival, for as long as the pool lets a caller wait. Within the pool its own time-out begins
     /// anew: what is left to wait for there is a connection that is just being returned or opened.
-    async fn permit(&self) -> sqlx::Result<Permit> {
-        match Arc::clone(&self.permits).try_acquire_owned() {
+    pub(crate) async fn permit(&self) -> sqlx::Result<Permit> {
+        match Arc::clone(&self.queue.permits).try_acquire_owned() {
             Ok(permit) => return Ok(permit),
             Err(TryAcquireError::Closed) => return Err(sqlx::Error::PoolClosed),
             Err(TryAcquireError::NoPermits) => (),
         }
-        let _waiting = watch::idle();
+        let _waiting = self.queue.line.wait();
         let longest = self.pool.options().get_acquire_timeout();
-        match tokio::time::timeout(longest, Arc::clone(&self.permits).acquire_owned()).await {
-            Ok(permit) => permit.map_err(|_| sqlx::Error::PoolClosed),
-            Err(_) => Err(sqlx::Error::PoolTimedOut),
-        }
+        let turn = tokio::time::timeout(longest, Arc::clone(&self.queue.permits).acquire_owned()).await;
+        let permit = turn.map_err(|_| sqlx::Error::PoolTimedOut)?.map_err(|_| sqlx::Error::PoolClosed)?;
+        self.queue.line.moves();
+        Ok(permit)
     }
 }
 
@@ -98,8 +115,10 @@ impl<D: sqlx::Database> PooledTransaction<D> {
     }
 
     pub(super) async fn commit(self) -> sqlx::Result<()> {
-        let Self { transaction, _permit } = self;
-        transaction.commit().await
+        let Self { transaction, queue, _permit } = self;
+        transaction.commit().await?;
+        queue.commits.notify_one();
+        Ok(())
     }
 }
 
@@ -140,9 +159,9 @@ mod tests {
         assert!(once(third.as_mut()).await.is_none());
         drop(second);
         let (rows, permit) = third.await.unwrap();
-        assert_eq!((rows.len(), pool.permits.available_permits()), (1, 0));
+        assert_eq!((rows.len(), pool.queue.permits.available_permits()), (1, 0));
         drop(permit);
-        assert_eq!(pool.permits.available_permits(), 1);
+        assert_eq!(pool.queue.permits.available_permits(), 1);
     }
 
     #[tokio::test]
