@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A step that takes longer hangs: an exchange with the marketplace ends after 30 s, a connection to the database is
-/// given up after 10 s, and any task that waits longer than that marks itself as waiting.
+/// given up after 30 s, and any task that waits longer than that marks itself as waiting.
 const LONGEST: Duration = Duration::from_secs(60);
 /// How often progress is checked if systemd does not set a watchdog interval.
 const LOOK: Duration = Duration::from_secs(10);

@@ -6,9 +6,10 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -65,9 +66,11 @@ enum Wait {
 
 /// A line of those that wait for the same thing, which is handed from one to the next. Long lines are no stall, but a line
 /// in which nobody gets a turn is one for everybody in it: whoever has the turn may wait for somebody in the line.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Line {
-    /// When somebody in it last got a turn: milliseconds of the watch's clock.
+    /// The clock of the watch over those that wait in it, once somebody has.
+    clock: OnceLock<Arc<dyn Clock>>,
+    /// When somebody in it last got a turn, watched or not: milliseconds of that clock.
     moved: AtomicU64,
 }
 
@@ -118,7 +121,7 @@ impl Watch {
     }
 
     /// Returns the last progress of the lanes of each name; for several lanes, that of the slowest. A waiting lane
-    /// counts as progressing.
+    /// counts as progressing, unless it is in a line that stands still.
     pub fn moved(&self) -> BTreeMap<&'static str, DateTime<Utc>> {
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         let mut moved = BTreeMap::new();
@@ -199,21 +202,28 @@ pub fn idle() -> Idle {
     }
 }
 
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("moved", &self.moved).finish_non_exhaustive()
+    }
+}
+
 impl Line {
     /// Announces that this task waits in the line, until dropped.
     pub fn wait(self: &Arc<Self>) -> Idle {
         match here() {
             Some(Here { watch, lane: Some(lane), .. }) => {
-                lane.waits(Wait::InLine(watch.clock.monotonic(), Arc::clone(self)))
+                let clock = self.clock.get_or_init(|| Arc::clone(&watch.clock));
+                lane.waits(Wait::InLine(clock.monotonic(), Arc::clone(self)))
             }
             _ => Idle(None),
         }
     }
 
-    /// Reports that this task, which has waited in the line, got its turn.
+    /// Reports that somebody in the line got a turn.
     pub fn moves(&self) {
-        if let Some(here) = here() {
-            let now = u64::try_from(here.watch.clock.monotonic().as_millis()).unwrap_or(u64::MAX);
+        if let Some(clock) = self.clock.get() {
+            let now = u64::try_from(clock.monotonic().as_millis()).unwrap_or(u64::MAX);
             self.moved.fetch_max(now, Ordering::Relaxed);
         }
     }

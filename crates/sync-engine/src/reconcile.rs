@@ -63,7 +63,7 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
     };
     let mut resources = read_resources(context, options).await;
     let problem = match options.label_files {
-        true => add_labels(&context.key, &mut resources, fetch_ready(context).await),
+        true => add_labels(&context.key, &mut resources, Box::pin(fetch_ready(context)).await),
         false => None,
     };
     let stats = context.client.stats();
@@ -135,7 +135,7 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
         }
         let report = match target {
             Target::Listed(resource) => read_resource(context, options, resource).await,
-            other => read_other(context, options, other).await,
+            other => Box::pin(read_other(context, options, other)).await,
         };
         let ends_run =
             report.problem.as_ref().is_some_and(|p| p.trouble != Trouble::Guard && concerns_store(p));
@@ -187,7 +187,7 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
             Box::pin(read_orders(context, OrdersPull::open(client, parameter), all, pass)).await
         }
         Resource::Products => match context.store.mirror().location_names(&context.key).await {
-            Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
+            Ok(known) => Box::pin(run_pass(context, ProductsPull::new(client, known, parameter), pass)).await,
             Err(error) => failed_report(resource, &error),
         },
     }
@@ -207,13 +207,13 @@ async fn read_orders(
             let pass = PassOptions { covers_everything: false, is_prelude: true, ..pass };
             Box::pin(run_pass(context, open, pass)).await
         }
-        Ok(false) => return run_pass(context, all, pass).await,
+        Ok(false) => return Box::pin(run_pass(context, all, pass)).await,
         Err(error) => return failed_report(Resource::Orders, &error),
     };
     if first.problem.as_ref().is_some_and(concerns_store) {
         return first;
     }
-    with_first(first, run_pass(context, all, pass).await)
+    with_first(first, Box::pin(run_pass(context, all, pass)).await)
 }
 
 /// Says whether the open orders are read in a pass of their own before the pass over all orders.

@@ -123,8 +123,7 @@ impl State {
 /// Serves until `stop` is cancelled.
 pub(crate) async fn serve(listener: TcpListener, state: State, stop: CancellationToken) {
     let snapshots = Arc::clone(&state.snapshots);
-    // Counts a large mirror before the first page asks for it.
-    tokio::spawn(async move { snapshots.snapshot(None, snapshots.locale).await });
+    tokio::spawn(async move { snapshots.count_first().await });
     let ours = Router::new()
         .route("/", get(pages::overview))
         .route("/lojas/{key}", get(pages::store))

@@ -48,6 +48,16 @@ struct Kept {
     counts: HashMap<Option<StoreKey>, RowCounts>,
 }
 
+impl Kept {
+    /// Forgets everything if it does not show these stores.
+    fn of(&mut self, shown: &Arc<[ShownStore]>) -> &mut Self {
+        if !Arc::ptr_eq(&self.of, shown) {
+            *self = Self { of: Arc::clone(shown), ..Self::default() };
+        }
+        self
+    }
+}
+
 impl SnapshotCache {
     pub(crate) fn new(
         (store, clock): (Store, Arc<dyn Clock>),
@@ -106,13 +116,21 @@ impl SnapshotCache {
         self.last.lock().get(&of.cloned()).cloned()
     }
 
+    /// Counts a large mirror before the first page asks for it. Takes no snapshot, which is tens of MiB of thousands of
+    /// stores, and would be kept.
+    pub(super) async fn count_first(&self) {
+        let mut kept = self.kept.lock().await;
+        let counts = kept.of(&self.shown.get()).counts.entry(None).or_default();
+        if let Err(error) = counts.current((&self.store, &self.clock), None, valid_for).await {
+            tracing::debug!(%error, "cannot count the rows; the first page will");
+        }
+    }
+
     async fn take(&self, of: Option<&StoreKey>) -> Result<Arc<StatusSnapshot>, Error> {
         let mut kept = self.kept.lock().await;
         let begun = self.clock.monotonic();
         let shown = self.shown.get();
-        if !Arc::ptr_eq(&kept.of, &shown) {
-            *kept = Kept { of: Arc::clone(&shown), ..Kept::default() };
-        }
+        let kept = kept.of(&shown);
         kept.pictures.retain(|_, (until, _)| begun < *until);
         if let Some((_, snapshot)) = kept.pictures.get(&of.cloned()) {
             return Ok(Arc::clone(snapshot));

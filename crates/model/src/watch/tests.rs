@@ -182,15 +182,9 @@ fn a_line_that_moves_is_no_stall_and_one_that_stands_still_stalls_all_in_it() {
         in_line().await;
     });
     let _second = begun(&watch, in_line());
-    let mut turns = begun(&watch, async {
-        loop {
-            line.moves();
-            let _idle = idle();
-            tokio::task::yield_now().await;
-        }
-    });
     for _ in 0..10 {
-        assert!(poll(&mut turns).is_pending());
+        // Nothing watches the task that gets its turn here.
+        line.moves();
         hands.forward(MINUTE);
         assert!(watch.stalled(MINUTE).is_empty(), "the line moves");
     }
@@ -200,6 +194,6 @@ fn a_line_that_moves_is_no_stall_and_one_that_stands_still_stalls_all_in_it() {
     let late = begun(&watch, in_line());
     assert_eq!(names(&watch), ["work", "work"]);
     drop(late);
-    assert!(poll(&mut turns).is_pending());
+    line.moves();
     assert!(watch.stalled(MINUTE).is_empty());
 }

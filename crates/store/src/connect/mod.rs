@@ -41,9 +41,14 @@ use crate::{
     ownership::locks::Locks,
 };
 
-/// How long a statement may wait for a connection. When thousands of stores start together, the last one waits for
-/// all others, which is no fault. A server that is down fails earlier, at the connect.
-const IN_LINE: Duration = Duration::from_secs(120);
+/// How long a statement may wait for its turn at the connections. When thousands of stores start together, the last one
+/// waits for all others, which is no fault.
+pub(crate) const IN_LINE: Duration = Duration::from_secs(120);
+/// How long whoever has the turn waits for a server that refuses connections, or does not answer. All others stand behind
+/// it, and in a line that stands still for a minute all are stalled ([`espelho_model::watch::Line`]).
+const CONNECTING: Duration = Duration::from_secs(30);
+/// The same for the inbox: the marketplace waits for the answer.
+const INBOX: Duration = Duration::from_secs(5);
 /// How many may count many rows at once. In a large shop that takes seconds, and a page that only looks something up needs
 /// one of the four connections that read a SQLite file.
 const COUNTING: usize = 2;
@@ -309,7 +314,7 @@ async fn open_sqlite(
         .pragma("temp_store", "MEMORY")
         .pragma("wal_autocheckpoint", WRITER_COPIES)
         // A long reader makes the log grow; afterwards it is cut to its usual size.
-        .pragma("journal_size_limit", "67108864");
+        .pragma("journal_size_limit", "83886080");
     let to_inbox = options
         .clone()
         .filename(&inbox)
@@ -340,14 +345,14 @@ async fn open_writer(options: &SqliteConnectOptions) -> Result<QueuedPool<Sqlite
             Ok(!session.is_in_transaction())
         })
     });
-    write.connect_with(options.clone()).await.map(QueuedPool::new)
+    write.connect_with(options.clone()).await.map(|pool| QueuedPool::new(pool, IN_LINE))
 }
 
 fn readers(options: SqliteConnectOptions, most: u32) -> QueuedPool<Sqlite> {
     // A reader's cache stays small, because it is lost with every commit; the system's cache has the pages.
     let reading = options.read_only(true).pragma("cache_size", "-2048");
     let read = SqlitePoolOptions::new().max_connections(most).min_connections(0).acquire_timeout(IN_LINE);
-    QueuedPool::new(read.test_before_acquire(false).connect_lazy_with(reading))
+    QueuedPool::new(read.test_before_acquire(false).connect_lazy_with(reading), IN_LINE)
 }
 
 async fn open_postgres(
@@ -366,14 +371,15 @@ async fn open_postgres(
     // The pool would retry until its time-out and then report only the time-out.
     let once = options.connect().await.map_err(failed)?;
     once.close().await.map_err(failed)?;
-    let pool = only_sound(PgPoolOptions::new().max_connections(8).acquire_timeout(IN_LINE));
+    let pool = only_sound(PgPoolOptions::new().max_connections(8).acquire_timeout(CONNECTING));
     let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
     // Whatever the server's default is, an acknowledged delivery is on disk. The inbox has its own connections, so
     // that no acknowledgement waits behind a page.
     let durable = options.clone().options([("synchronous_commit", "on")]);
-    let inbox = only_sound(PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5)));
+    let inbox = only_sound(PgPoolOptions::new().max_connections(3).acquire_timeout(INBOX));
     let inbox = inbox.min_connections(0).connect_lazy_with(durable);
-    let [database, inbox] = [pool, inbox].map(|pool| Database::Postgres(QueuedPool::new(pool)));
+    let [database, inbox] = [(pool, IN_LINE), (inbox, INBOX)]
+        .map(|(pool, longest)| Database::Postgres(QueuedPool::new(pool, longest)));
     Ok((database, inbox, Locks::within(options, Arc::clone(clock))))
 }
 

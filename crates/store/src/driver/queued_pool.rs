@@ -4,7 +4,7 @@
 //! start together, nearly all of them wait. Here a caller waits for a permit with a few hundred bytes, and only
 //! as many enter the pool as it has connections.
 
-use std::{pin::Pin, sync::Arc};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use espelho_model::watch::Line;
 use sqlx::{Pool, Transaction};
@@ -27,6 +27,8 @@ struct Queue {
     permits: Arc<Semaphore>,
     /// Those that wait, as the watch over all lanes sees them.
     line: Arc<Line>,
+    /// How long a caller waits for a permit.
+    longest: Duration,
     /// Notified of each commit.
     commits: Notify,
 }
@@ -46,9 +48,10 @@ impl<D: sqlx::Database> Clone for QueuedPool<D> {
 }
 
 impl<D: sqlx::Database> QueuedPool<D> {
-    pub(crate) fn new(pool: Pool<D>) -> Self {
-        let permits = Semaphore::new(pool.options().get_max_connections() as usize);
-        let queue = Queue { permits: Arc::new(permits), line: Arc::default(), commits: Notify::new() };
+    /// Puts a queue before a pool, in which a caller waits for `longest` at most.
+    pub(crate) fn new(pool: Pool<D>, longest: Duration) -> Self {
+        let permits = Arc::new(Semaphore::new(pool.options().get_max_connections() as usize));
+        let queue = Queue { permits, line: Arc::default(), longest, commits: Notify::new() };
         Self { pool, queue: Arc::new(queue) }
     }
 
@@ -87,8 +90,8 @@ impl<D: sqlx::Database> QueuedPool<D> {
         Ok((done, permit))
     }
 
-    /// Waits in order of arrival, for as long as the pool lets a caller wait. Within the pool its own time-out begins
-    /// anew: what is left to wait for there is a connection that is just being returned or opened.
+    /// Waits in order of arrival. Within the pool its own time-out begins: what is left to wait for there is a connection
+    /// that is just being returned or opened.
     pub(crate) async fn permit(&self) -> sqlx::Result<Permit> {
         match Arc::clone(&self.queue.permits).try_acquire_owned() {
             Ok(permit) => return Ok(permit),
@@ -96,8 +99,8 @@ impl<D: sqlx::Database> QueuedPool<D> {
             Err(TryAcquireError::NoPermits) => (),
         }
         let _waiting = self.queue.line.wait();
-        let longest = self.pool.options().get_acquire_timeout();
-        let turn = tokio::time::timeout(longest, Arc::clone(&self.queue.permits).acquire_owned()).await;
+        let turn =
+            tokio::time::timeout(self.queue.longest, Arc::clone(&self.queue.permits).acquire_owned()).await;
         let permit = turn.map_err(|_| sqlx::Error::PoolTimedOut)?.map_err(|_| sqlx::Error::PoolClosed)?;
         self.queue.line.moves();
         Ok(permit)
@@ -124,7 +127,7 @@ impl<D: sqlx::Database> PooledTransaction<D> {
 
 #[cfg(test)]
 mod tests {
-    use std::{pin::pin, time::Duration};
+    use std::pin::pin;
 
     use sqlx::{Sqlite, sqlite::SqlitePoolOptions};
 
@@ -134,8 +137,8 @@ mod tests {
 
     /// A pool with one connection, which is not opened yet.
     fn pool(longest: Duration) -> QueuedPool<Sqlite> {
-        let options = SqlitePoolOptions::new().max_connections(1).acquire_timeout(longest);
-        QueuedPool::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()))
+        let options = SqlitePoolOptions::new().max_connections(1).acquire_timeout(LONG);
+        QueuedPool::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()), longest)
     }
 
     /// Polls a future once.

@@ -64,7 +64,7 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
                 self.reader.forget_ahead();
                 // The page that was read is written first, so that a restart in the pause repeats nothing.
                 if let Some(read) = unwritten.take() {
-                    let written = write::<P>(&mut self.writer, read).await;
+                    let written = Box::pin(write::<P>(&mut self.writer, read)).await;
                     self.settle_write(written).await?;
                 }
                 Box::pin(context.released(Activity::Pull)).await;
@@ -89,13 +89,13 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
                 Some(Err(stuck)) => return Err(stuck_at(stuck).into()),
             };
         }
-        self.finish().await
+        Box::pin(self.finish()).await
     }
 
     async fn settle_write(&mut self, written: Result<(), Unwritten<'_>>) -> Result<(), Error> {
         match written {
             Ok(()) => Ok(()),
-            Err(Unwritten::Refused(refused)) => self.write_row_by_row(*refused).await,
+            Err(Unwritten::Refused(refused)) => Box::pin(self.write_row_by_row(*refused)).await,
             Err(Unwritten::Ended(error)) => Err(error),
         }
     }
@@ -104,6 +104,7 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
         let Refused { mut page, error, aborted, permit: _permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
+        self.reader.forget_ahead();
         let mut details = self.reader.read_details(page.rows.clone(), &page.known, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
         if let Some(ended) = details.ended.take() {

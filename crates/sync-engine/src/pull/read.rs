@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     Error, Input, Position, Problem, StoreContext,
+    memory_budget::Permit,
     order_trace::reading_in_pass,
     plan::{
         last_page::is_beyond_the_end,
@@ -105,11 +106,22 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         // It is dropped where the pass ends here: a request that nobody goes on with may hold what others wait for.
         let ahead = self.ahead.get_mut().take().filter(|ahead| ahead.page() == page);
         self.stop_if_asked()?;
-        let (mut permit, listed) = match OptionFuture::from(ahead.map(Ahead::take)).await.flatten() {
+        let (permit, listed) = match OptionFuture::from(ahead.map(Ahead::take)).await.flatten() {
             Some((permit, listed)) => (permit, listed),
             None => (self.context.memory_budget.page().await, None),
         };
         self.stop_if_asked()?;
+        // Made once there is a permit: thousands of stores wait for one together.
+        Box::pin(self.read_with(page, permit, listed)).await
+    }
+
+    /// Reads a page, unless it is `listed` already, and its details.
+    async fn read_with(
+        &mut self,
+        page: u64,
+        mut permit: Permit<'c>,
+        listed: Option<ListAttempt>,
+    ) -> Result<Result<(ReadPage<'c, P::Detail>, Step), Stuck>, Error> {
         let listing = self.list_contained(page, listed).await?;
         self.context.show_poisoned_rows(Input::of_resource(P::RESOURCE), &listing).await;
         let keys: Vec<ContentHash> =
@@ -186,6 +198,7 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
 
     /// Starts at the first page.
     pub(super) async fn restart(&mut self) -> Result<(), Error> {
+        self.forget_ahead();
         self.pager = Pager::new(self.pull.limit());
         (self.step, self.resumed_at, self.began_empty) = (0, None, false);
         self.begin().await
@@ -324,7 +337,7 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
                 },
                 () = self.context.client.memory().shortage(), if details.holds_memory() => {
                     let piece = self.pieces.write_piece::<P>(&mut details, known);
-                    asking.beside(beside_listing(self.ahead.get_mut().as_mut(), piece)).await;
+                    asking.beside(Box::pin(beside_listing(self.ahead.get_mut().as_mut(), piece))).await;
                     continue;
                 }
                 () = arrives(self.ahead.get_mut()), if is_listing => continue,

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use super::CopyWay;
 use crate::{
     CopyObstacle, Error, Store,
-    connect::{address::shown, connect_server, server_options},
+    connect::{IN_LINE, address::shown, connect_server, server_options},
     driver::{Database, QueuedPool},
 };
 
@@ -58,7 +58,7 @@ impl ServerCopy {
         let failed = |source| Error::Connect { url: shown(url), source };
         let own = options.clone().application_name("espelho migrate --rehearse");
         let pool = PgPoolOptions::new().max_connections(1).connect_with(own).await.map_err(failed)?;
-        let session = Database::Postgres(QueuedPool::new(pool));
+        let session = Database::Postgres(QueuedPool::new(pool, IN_LINE));
         let rows = session.fetch("look at the database", FACTS, Vec::new()).await?;
         let row = rows.first().ok_or_else(|| Error::Missing { url: shown(url) })?;
         let name = format!("espelho_rehearsal_{}", row.int(0)?);
