@@ -15,10 +15,10 @@ use sqlx::{
 
 use crate::driver::QueuedPool;
 
-/// How many pages of the log are copied beside the writer: 35 MiB.
-const DUE: i64 = 4_500;
-/// At how many pages the writer copies the log itself: 78 MiB.
-pub(super) const WRITER_COPIES: &str = "10000";
+/// How many pages of the log are copied beside the writer: 31 MiB.
+const DUE: i64 = 4_000;
+/// At how many pages the writer copies the log itself: 62 MiB.
+pub(super) const WRITER_COPIES: &str = "8000";
 /// How often the log is copied beside the writer before its turn is taken: the second time copies what was added
 /// during the first.
 const BESIDE: u32 = 2;

@@ -314,7 +314,7 @@ async fn open_sqlite(
         .pragma("temp_store", "MEMORY")
         .pragma("wal_autocheckpoint", WRITER_COPIES)
         // A long reader makes the log grow; afterwards it is cut to its usual size.
-        .pragma("journal_size_limit", "83886080");
+        .pragma("journal_size_limit", "67108864");
     let to_inbox = options
         .clone()
         .filename(&inbox)
