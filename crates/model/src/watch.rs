@@ -169,7 +169,7 @@ impl Lane {
                 }
             }
         }
-        // What the lane's other work waits for may come behind its own place in a line.
+        // A line comes first: the lane's other work may wait for something behind the lane's own place in it.
         in_line.unwrap_or_else(|| now.saturating_sub(moved))
     }
 

@@ -116,8 +116,8 @@ impl SnapshotCache {
         self.last.lock().get(&of.cloned()).cloned()
     }
 
-    /// Counts a large mirror before the first page asks for it. Takes no snapshot, which is tens of MiB of thousands of
-    /// stores, and would be kept.
+    /// Counts a large mirror before the first page asks for it. Takes no snapshot: it has 11 kB for each store, and would
+    /// be kept.
     pub(super) async fn count_first(&self) {
         let mut kept = self.kept.lock().await;
         let counts = kept.of(&self.shown.get()).counts.entry(None).or_default();

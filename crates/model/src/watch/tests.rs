@@ -190,7 +190,7 @@ fn a_line_that_moves_is_no_stall_and_one_that_stands_still_stalls_all_in_it() {
     }
     hands.forward(Duration::from_secs(1));
     assert_eq!(names(&watch), ["work", "work"]);
-    // Who comes later has not waited for long.
+    // A lane that joins the line later has not waited for long.
     let late = begun(&watch, in_line());
     assert_eq!(names(&watch), ["work", "work"]);
     drop(late);

@@ -28,7 +28,7 @@ use tokio::sync::Semaphore;
 
 use self::{
     address::{beside, file_of, shown, sqlite_options},
-    checkpoints::{Checkpoints, WRITER_COPIES},
+    checkpoints::{Checkpoints, WRITER_CHECKPOINTS},
     file_watch::{OpenedFiles, refuse_vanished},
 };
 use crate::{
@@ -70,7 +70,7 @@ pub struct Store {
     pub(crate) reader: Option<Locale>,
     /// The turns of those that count many rows; see [`COUNTING`].
     pub(crate) counting: Arc<Semaphore>,
-    /// On SQLite: copies the mirror's log into its file.
+    /// On SQLite: checkpoints the mirror's WAL.
     checkpoints: Option<Arc<Checkpoints>>,
     /// The identity of a SQLite mirror's files when they were opened.
     opened: Option<OpenedFiles>,
@@ -175,7 +175,7 @@ impl Store {
         self.locks.database_file()
     }
 
-    /// Does what follows from writing, for ever: copies SQLite's log into the file, or notifies other processes on
+    /// Does what follows from writing, for ever: checkpoints SQLite's WAL, or notifies other processes on
     /// PostgreSQL. Every process that writes runs this beside its work.
     pub async fn follow_writes(&self) {
         match &self.checkpoints {
@@ -312,7 +312,7 @@ async fn open_sqlite(
         .pragma("cache_size", "-10240")
         // The statement journal stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
         .pragma("temp_store", "MEMORY")
-        .pragma("wal_autocheckpoint", WRITER_COPIES)
+        .pragma("wal_autocheckpoint", WRITER_CHECKPOINTS)
         // A long reader makes the log grow; afterwards it is cut to its usual size.
         .pragma("journal_size_limit", "67108864");
     let to_inbox = options

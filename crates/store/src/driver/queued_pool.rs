@@ -20,7 +20,7 @@ pub(crate) struct QueuedPool<D: sqlx::Database> {
     queue: Arc<Queue>,
 }
 
-/// What all users of a pool share.
+/// The queue that all users of a pool share.
 #[derive(Debug)]
 struct Queue {
     /// As many as the pool may have connections.

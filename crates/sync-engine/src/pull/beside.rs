@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 /// Requests that are made side by side.
 pub(super) struct Requests<R: Future> {
     under_way: FuturesUnordered<R>,
-    /// What came while other work was done.
+    /// The answers that came while other work was done.
     arrived: VecDeque<R::Output>,
 }
 
