@@ -254,6 +254,12 @@ impl ClientMetrics {
         let _ = self.credential_news.set(Arc::clone(news));
     }
 
+    /// Shows the contact with the marketplace, and how many seconds its clock is ahead of ours.
+    pub fn see_contact<R>(&self, see: impl FnOnce(&Contact, Option<i64>) -> R) -> R {
+        let own = self.lock();
+        see(&own.contact, own.ahead_seconds)
+    }
+
     /// Returns when the marketplace last answered usefully.
     pub fn answered_at(&self) -> Option<DateTime<Utc>> {
         self.lock().contact.answered_at

@@ -74,6 +74,13 @@ impl Health {
         self.stores().clone()
     }
 
+    /// Shows the health of one store, if it is known.
+    pub(crate) fn see(&self, store: &StoreKey, see: impl FnOnce(&StoreHealth)) {
+        if let Some(health) = self.stores().get(store) {
+            see(health);
+        }
+    }
+
     /// Says that this process takes requests to read the configuration again.
     pub(crate) fn take_reloads(&self) {
         self.reload.lock().get_or_insert_default();

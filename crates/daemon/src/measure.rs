@@ -47,16 +47,12 @@ impl Measure {
     pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
         // The lines exist from the start, so that an alert on their growth sees the first event.
         for metric in [&list::AUDIT_ROWS, &list::AUDIT_MISMATCH] {
-            metric.counter(&[store.as_str()]).absolute(0);
+            metric.add(&store, "", 0);
         }
         for event in MISSED {
-            list::MISSED_HINTS.counter(&[store.as_str(), event]).absolute(0);
+            list::MISSED_HINTS.add(&store, event, 0);
         }
         Self { store, health, clock, counted: Mutex::default() }
-    }
-
-    fn label(&self) -> &str {
-        self.store.as_str()
     }
 }
 
@@ -84,24 +80,23 @@ impl Observer for Measure {
     }
 
     fn swept(&self, sweep: Sweep, at: DateTime<Utc>) {
-        let success = list::SWEEP_LAST_SUCCESS.gauge(&[self.label(), sweep.as_str()]);
-        success.set(at.timestamp() as f64);
+        list::SWEEP_LAST_SUCCESS.set(&self.store, sweep.as_str(), at.timestamp() as f64);
     }
 
     fn sweep_failed(&self, sweep: Sweep, _: &Problem) {
-        list::SWEEP_FAILURES.counter(&[self.label(), sweep.as_str()]).increment(1);
+        list::SWEEP_FAILURES.add(&self.store, sweep.as_str(), 1);
     }
 
     fn handled(&self, what: Handled) {
-        list::DELIVERIES_HANDLED.counter(&[self.label(), what.as_str()]).increment(1);
+        list::DELIVERIES_HANDLED.add(&self.store, what.as_str(), 1);
     }
 
     fn changed(&self, resource: Resource) {
-        list::ROWS_CHANGED.counter(&[self.label(), resource.as_str()]).increment(1);
+        list::ROWS_CHANGED.add(&self.store, resource.as_str(), 1);
     }
 
     fn missed(&self, event: &'static str) {
-        list::MISSED_HINTS.counter(&[self.label(), event]).increment(1);
+        list::MISSED_HINTS.add(&self.store, event, 1);
     }
 
     fn webhook(&self, news: WebhookNews) {
@@ -113,22 +108,22 @@ impl Observer for Measure {
     }
 
     fn audited(&self, rows: u64, differing: u64) {
-        list::AUDIT_ROWS.counter(&[self.label()]).increment(rows);
-        list::AUDIT_MISMATCH.counter(&[self.label()]).increment(differing);
+        list::AUDIT_ROWS.add(&self.store, "", rows);
+        list::AUDIT_MISMATCH.add(&self.store, "", differing);
     }
 
     fn waiting(&self, oldest: Duration) {
-        list::MIRROR_OLDEST_WAITING.gauge(&[self.label()]).set(oldest.as_secs_f64());
+        list::MIRROR_OLDEST_WAITING.set(&self.store, "", oldest.as_secs_f64());
     }
 
     fn settled(&self, kind: &str, state: EffectState) {
-        list::EFFECTS_SETTLED.counter(&[self.label(), kind, state.as_str()]).increment(1);
+        list::EFFECTS_SETTLED.counter(&[self.store.as_str(), kind, state.as_str()]).increment(1);
     }
 
     fn stats(&self, stats: Stats) {
         let mut counted = self.counted.lock();
         let more = stats.rate_limited.saturating_sub(counted.rate_limited);
-        list::RATE_LIMITED.counter(&[self.label()]).increment(more);
+        list::RATE_LIMITED.add(&self.store, "", more);
         *counted = stats;
     }
 }
@@ -147,11 +142,11 @@ pub(crate) fn words(problem: &Problem) -> Text {
 /// Records the metrics of one run.
 fn measure(report: &StoreReport, now: DateTime<Utc>) {
     for resource in &report.resources {
-        let (values, counts) = ([report.store.as_str(), resource.resource.as_str()], resource.counts);
-        list::ROWS_CHANGED.counter(&values).increment(counts.changed);
-        list::ROWS_FAILED.gauge(&values).set(counts.failed as f64);
+        let (store, word, counts) = (&report.store, resource.resource.as_str(), resource.counts);
+        list::ROWS_CHANGED.add(store, word, counts.changed);
+        list::ROWS_FAILED.set(store, word, counts.failed as f64);
         if resource.state == RunState::Complete {
-            list::SWEEP_LAST_SUCCESS.gauge(&values).set(now.timestamp() as f64);
+            list::SWEEP_LAST_SUCCESS.set(store, word, now.timestamp() as f64);
         }
     }
 }

@@ -3,7 +3,7 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::{collections::BTreeMap, sync::Arc};
 
-use espelho_api_client::client_metrics::{ClientMetrics, Counted, UnreadableField};
+use espelho_api_client::client_metrics::{ClientMetrics, Counted};
 use espelho_model::StoreKey;
 use tokio::sync::Notify;
 
@@ -30,9 +30,9 @@ impl StoreMetrics {
         self.credential_news.notified().await;
     }
 
-    /// Returns the fields of which a store's client could not read some values.
-    pub(crate) fn unreadable(&self, store: &StoreKey) -> Vec<UnreadableField> {
-        self.store_metrics().get(store).map(|metrics| metrics.unreadable_fields()).unwrap_or_default()
+    /// Returns the counts of one store's client.
+    pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<ClientMetrics>> {
+        self.store_metrics().get(store).cloned()
     }
 
     /// Returns the counts of every store.

@@ -91,7 +91,7 @@ impl StoreTask {
         loop {
             let (lease, last_seen) = match taken.take() {
                 Some(taken) => taken,
-                None => match self.wait_for_lease().await {
+                None => match self.boxed_wait_for_lease().await {
                     Some(taken) => taken,
                     None => return,
                 },
@@ -100,10 +100,10 @@ impl StoreTask {
                 Ok(context) => {
                     // Only the holder of the store reads the files that the ERP puts there.
                     let watched = self.folder().map(Folder::watched);
-                    let context = self.work(context, last_seen).await;
+                    let lease = self.boxed_work(context, last_seen).await;
                     drop(watched);
                     self.health.change(&self.config.key, |health| health.held_since = None);
-                    self.boxed_give_back(context.lease).await;
+                    self.boxed_give_back(lease).await;
                 }
                 Err(problem) => {
                     self.note_untaken(&problem);
@@ -116,10 +116,10 @@ impl StoreTask {
         }
     }
 
-    /// Keeps the store in step until the service stops or the lease is lost; returns the context.
-    async fn work(&self, mut context: StoreContext, last_seen: Option<DateTime<Utc>>) -> StoreContext {
+    /// Keeps the store in step until the service stops or the lease is lost; returns the lease.
+    async fn work(&self, mut context: Box<StoreContext>, last_seen: Option<DateTime<Utc>>) -> Lease {
         let key = &self.config.key;
-        list::TASKS_RESTARTED.counter(&[key.as_str()]).absolute(0);
+        list::TASKS_RESTARTED.add(key, "", 0);
         let (now, elsewhere) = (self.shared.clock.now(), self.shared.elsewhere.of(key));
         self.health.change(key, |health| {
             (health.held_since, health.is_taking, health.problem) = (Some(now), false, None);
@@ -174,18 +174,18 @@ impl StoreTask {
             // Calls that were given up because of the release are no problem.
             let is_stopping = self.shared.stop.is_cancelled();
             let Some(problem) = ended.filter(|problem| !(is_stopping && problem.is_lost())) else {
-                return context;
+                return context.lease;
             };
             self.tell(&problem);
             if problem.is_lost() {
-                return context;
+                return context.lease;
             }
-            list::TASKS_RESTARTED.counter(&[key.as_str()]).increment(1);
+            list::TASKS_RESTARTED.add(key, "", 1);
             self.wait_before_working_again(&context, &problem, panics).await;
             context.stop = self.shared.stop.child_token();
             options.last_seen = None;
         }
-        context
+        context.lease
     }
 
     fn boxed_try_credential<'s>(&'s self, context: &'s StoreContext) -> BoxFuture<'s, ()> {
@@ -228,8 +228,9 @@ impl StoreTask {
                 *failures = 0;
                 continue;
             }
-            let judged = self.judge_password(context, false, *failures).await;
-            if judged.is_some_and(|judged| judged.is_login_due) && !self.log_in(context).await {
+            // Boxed: the task sleeps nearly always.
+            let judged = Box::pin(self.judge_password(context, false, *failures)).await;
+            if judged.is_some_and(|judged| judged.is_login_due) && !Box::pin(self.log_in(context)).await {
                 *failures += 1;
             }
         }
@@ -342,7 +343,8 @@ impl StoreTask {
         Box::pin(async move {
             self.shared.clock.sleep(PANICS_SHOWN).await;
             let key = &self.config.key;
-            if let Err(error) = self.shared.store.quarantine().hide_all(key, SERVICE, PANICKED).await {
+            let quarantine = self.shared.store.quarantine();
+            if let Err(error) = Box::pin(quarantine.hide_all(key, SERVICE, PANICKED)).await {
                 tracing::warn!(store = %key, %error, "a panic could not be forgotten");
             }
             std::future::pending::<()>().await;
@@ -393,8 +395,20 @@ impl StoreTask {
 
     // Not `async`: an async function would reserve space for the boxed future beside the box, as long as the work on
     // the store runs.
-    fn boxed_open(&self, lease: Lease) -> BoxFuture<'_, Result<StoreContext, Problem>> {
-        Box::pin(self.shared.open_under(&self.config, lease))
+    fn boxed_open(&self, lease: Lease) -> BoxFuture<'_, Result<Box<StoreContext>, Problem>> {
+        Box::pin(async move { self.shared.open_under(&self.config, lease).await.map(Box::new) })
+    }
+
+    fn boxed_work(
+        &self,
+        context: Box<StoreContext>,
+        last_seen: Option<DateTime<Utc>>,
+    ) -> BoxFuture<'_, Lease> {
+        Box::pin(self.work(context, last_seen))
+    }
+
+    fn boxed_wait_for_lease(&self) -> BoxFuture<'_, Option<Taken>> {
+        Box::pin(self.wait_for_lease())
     }
 
     fn boxed_give_back(&self, lease: Lease) -> BoxFuture<'_, ()> {

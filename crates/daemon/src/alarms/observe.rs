@@ -1,17 +1,13 @@
 //! Observations: from the database, from the clients, and from the stores' tasks.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
     client_metrics::UnreadableField,
     contact::{Contact, TroubleKind},
 };
-use espelho_model::{Clock, StoreKey, pause::Pause, sync::Resource, time::past};
+use espelho_model::{Clock, pause::Pause, sync::Resource, time::past};
 use espelho_store::{
     AuditRecord, DatabaseTrouble, DueDeadlines, EndedRun, Error, FiscalQueue, NoticeChannel, PeerAlarm,
     RemoteCount, RowsInTrouble, SharedSkus, Store, StoreProof, SweepOverview, ZeroPrices,
@@ -173,22 +169,13 @@ impl Facts {
         database: DatabaseState,
         at: DateTime<Utc>,
     ) -> Observations {
-        let contacts: HashMap<StoreKey, (Contact, Option<i64>)> = live
-            .store_metrics
-            .all()
-            .into_iter()
-            .map(|(key, counted)| (key, (counted.contact, counted.ahead_seconds)))
-            .collect();
-        let health = live.health.snapshot();
         let stores = shown.iter().map(|shown| {
             let mut seen = self.of_store(shown, at);
-            if let Some(health) = health.get(&shown.key) {
-                add_health(&mut seen, shown, health, &self.read, at);
+            live.health.see(&shown.key, |health| add_health(&mut seen, shown, health, &self.read, at));
+            if let Some(metrics) = live.store_metrics.of(&shown.key) {
+                metrics.see_contact(|contact, ahead| add_contact(&mut seen, shown, contact, ahead, at));
+                seen.unreadable = metrics.unreadable_fields().into_iter().map(unreadable).collect();
             }
-            if let Some((contact, ahead)) = contacts.get(&shown.key) {
-                add_contact(&mut seen, shown, contact, *ahead, at);
-            }
-            seen.unreadable = live.store_metrics.unreadable(&shown.key).into_iter().map(unreadable).collect();
             seen
         });
         let stores: Vec<StoreObservation> = stores.collect();

@@ -12,7 +12,7 @@ use espelho_store::{IntentCounts, POISONED, RowsInTrouble, Store};
 use espelho_sync_engine::plan::alarms::State as Verdict;
 
 use super::{State, traffic};
-use crate::metric::{Exposition, list};
+use crate::metric::{Exposition, by_store, list};
 
 /// Free bytes below which the disk counts as full.
 const FULL: u64 = 32 << 20;
@@ -23,6 +23,7 @@ type Undone = BTreeMap<String, BTreeMap<String, IntentCounts>>;
 /// Returns the text of `/metrics`.
 pub(super) async fn metrics(state: &State) -> String {
     let mut text = Exposition::after(state.metrics.render());
+    by_store::write(&mut text);
     alarms(&mut text, state);
     budgets(&mut text, state);
     let asking = state.clone();

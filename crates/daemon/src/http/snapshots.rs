@@ -20,6 +20,8 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 /// How long to wait for a new snapshot; if the database hangs, the last one stands.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+/// Snapshots that nobody has asked for in this time are forgotten: one of three thousand stores takes some 30 MB.
+const KEPT: Duration = Duration::from_secs(300);
 
 /// Takes and keeps snapshots.
 pub(crate) struct SnapshotCache {
@@ -31,13 +33,41 @@ pub(crate) struct SnapshotCache {
     /// The installation's locale, for requests that ask for no language.
     pub(crate) locale: Locale,
     kept: Arc<AsyncMutex<Kept>>,
-    /// The last snapshot of each store and of all, however old.
-    last: Mutex<HashMap<Option<StoreKey>, Arc<StatusSnapshot>>>,
+    last: Mutex<Last>,
     done: AsyncMutex<Option<(Duration, Done)>>,
 }
 
 /// The number of done rows in the ERP's tables: store, table, rows.
 pub(super) type Done = Arc<[(String, String, u64)]>;
+
+/// The last snapshot of each store and of all, however old, for as long as somebody asks for it.
+#[derive(Default)]
+struct Last {
+    /// When each was asked for, and what it was.
+    snapshots: HashMap<Option<StoreKey>, (Duration, Arc<StatusSnapshot>)>,
+    /// True while a task waits to forget what nobody asks for.
+    is_forgetting: bool,
+}
+
+impl Last {
+    /// Keeps a snapshot that somebody has asked for.
+    fn keep(&mut self, of: Option<&StoreKey>, now: Duration, snapshot: &Arc<StatusSnapshot>) {
+        self.snapshots.insert(of.cloned(), (now, Arc::clone(snapshot)));
+    }
+
+    /// Returns the snapshot that somebody asks for.
+    fn asked(&mut self, of: Option<&StoreKey>, now: Duration) -> Option<Arc<StatusSnapshot>> {
+        let (asked, snapshot) = self.snapshots.get_mut(&of.cloned())?;
+        *asked = now;
+        Some(Arc::clone(snapshot))
+    }
+
+    /// Forgets what nobody has asked for in a while; returns whether anything is left.
+    fn forget(&mut self, now: Duration) -> bool {
+        self.snapshots.retain(|_, (asked, _)| now.saturating_sub(*asked) < KEPT);
+        !self.snapshots.is_empty()
+    }
+}
 
 /// The latest snapshots, and until when they are valid.
 #[derive(Default)]
@@ -101,8 +131,7 @@ impl SnapshotCache {
         };
         match taken {
             Ok(snapshot) => {
-                let mut last = self.last.lock();
-                last.insert(of.cloned(), Arc::clone(&snapshot));
+                self.keep(of, &snapshot);
                 Some(snapshot)
             }
             Err(error) => {
@@ -112,8 +141,32 @@ impl SnapshotCache {
         }
     }
 
+    /// Keeps a snapshot for when the database hangs.
+    fn keep(self: &Arc<Self>, of: Option<&StoreKey>, snapshot: &Arc<StatusSnapshot>) {
+        let mut last = self.last.lock();
+        last.keep(of, self.clock.monotonic(), snapshot);
+        if !std::mem::replace(&mut last.is_forgetting, true) {
+            let cache = Arc::clone(self);
+            tokio::spawn(async move { cache.forget_unasked().await });
+        }
+    }
+
     fn last(&self, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
-        self.last.lock().get(&of.cloned()).cloned()
+        self.last.lock().asked(of, self.clock.monotonic())
+    }
+
+    /// Forgets what nobody asks for any more, until nothing is left.
+    async fn forget_unasked(&self) {
+        loop {
+            self.clock.sleep(KEPT).await;
+            let now = self.clock.monotonic();
+            self.kept.lock().await.pictures.retain(|_, (until, _)| now < *until);
+            let mut last = self.last.lock();
+            last.is_forgetting = last.forget(now);
+            if !last.is_forgetting {
+                return;
+            }
+        }
     }
 
     /// Counts a large mirror before the first page asks for it. Takes no snapshot: it has 11 kB for each store, and would
@@ -177,4 +230,28 @@ impl SnapshotCache {
 /// Returns how long a result stands that took so long to get.
 fn valid_for(took: Duration) -> Duration {
     MAX_AGE.max(took * SHARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::status::ServiceState;
+
+    #[test]
+    fn a_snapshot_is_kept_for_as_long_as_somebody_asks() {
+        let (mut last, store) = (Last::default(), StoreKey::new("a").unwrap());
+        let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
+        let snapshot = |second| Arc::new(StatusSnapshot::empty(at(second), ServiceState::default()));
+        let seconds = Duration::from_secs;
+        last.keep(None, seconds(0), &snapshot(0));
+        last.keep(Some(&store), seconds(0), &snapshot(1));
+        assert_eq!(last.asked(Some(&store), seconds(200)).unwrap().at, at(1));
+        assert!(last.forget(seconds(300)), "one was asked for");
+        assert!(last.asked(None, seconds(300)).is_none());
+        assert!(last.asked(Some(&store), seconds(499)).is_some());
+        assert!(last.forget(seconds(798)));
+        assert!(!last.forget(seconds(799)));
+    }
 }

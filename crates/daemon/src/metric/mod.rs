@@ -1,9 +1,11 @@
 //! The metrics: each is described once, in [`list`]. Its registration, its `# HELP` and its row in `docs/OPERATIONS.md`
 //! follow from there. `dashboard` writes `config/grafana-dashboard.json`, and holds it and the alerts against the list.
 //!
-//! What happens is counted where it happens ([`Metric::counter`] and the like); what is a state is collected when
-//! somebody asks ([`Exposition`]). Both need one value for each label of the description.
+//! What happens is counted where it happens: in lines of every store ([`Metric::add`] and [`Metric::set`]), and otherwise by
+//! a recorder ([`Metric::counter`] and the like). A state is collected when somebody asks ([`Exposition`]). All need one
+//! value for each label of the description.
 
+pub(crate) mod by_store;
 #[cfg(test)]
 mod dashboard;
 mod exposition;

@@ -118,7 +118,7 @@ impl StatusSnapshot {
 }
 
 /// The service itself.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(crate) struct ServiceState {
     pub running: bool,
     pub version: String,

@@ -1,7 +1,5 @@
 //! Reads one entity, and hands it to the row writer.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{OrderNumber, ProductId, RawJson, containment::Panicked, order::Order, sync::Resource};
@@ -201,7 +199,7 @@ impl<'c> EntityReader<'c> {
         if op.is_some() {
             self.sold.note(sold);
         }
-        if request.subresources.contains(&Subresource::Shipments) {
+        if request.subresources.contains(Subresource::Shipments) {
             self.signals.note_shipped();
         }
         let events = order_events(op, status != before, missed_events);
@@ -245,12 +243,13 @@ impl<'c> EntityReader<'c> {
         entity: &Entity,
         request: &RefreshRequest,
     ) -> Result<Vec<FetchedSubresource>, Cause> {
-        let mut left: BTreeSet<Subresource> = subresources_to_read(request);
+        let mut left = subresources_to_read(request);
         let mut read = Vec::new();
-        while let Some(subresource) = left.pop_first() {
+        while let Some(subresource) = left.iter().next() {
+            left.remove(subresource);
             let asking = FetchedSubresource::read(client, number, subresource);
             let fetched = self.answer(entity, request, asking).await?;
-            if may_need_tracking(subresource, &left) {
+            if may_need_tracking(subresource, left) {
                 let known =
                     self.context.store.staleness().order_subresources(&self.context.key, number).await?;
                 let is_known = is_known(&known, subresource, fetched.hash);

@@ -84,7 +84,10 @@ impl<'c> Reconciler<'c> {
                 // A reconciliation that failed when contact was lost resumes where it ended.
                 () = self.signals.recovered(), if self.is_cut_short => return Ok(()),
                 () = self.repetition_is_due() => return Ok(()),
-                () = self.context.released(Activity::Pull), if self.is_put_off => return Ok(()),
+                // Boxed: thousands of stores wait here, and hardly any is paused.
+                () = async { Box::pin(self.context.released(Activity::Pull)).await }, if self.is_put_off => {
+                    return Ok(());
+                }
                 admin_request = wakers.admin_requests.next() => admin_request,
             };
             drop(waiting);

@@ -1,7 +1,6 @@
 //! Decides which refresh a delivery requires (API document, "Catalogue" of events). Pure.
 
-use std::collections::BTreeSet;
-
+use enumset::{EnumSet, enum_set};
 use espelho_api_client::webhook::{Delivery, EventGroup, EventName};
 use espelho_model::ProductId;
 use espelho_store::Subresource;
@@ -36,7 +35,7 @@ pub fn route(delivery: &Delivery) -> Routing {
         Some(EventGroup::Stock) => match delivery.product_sku_id() {
             Some(id) => {
                 let expected_values = ExpectedValues::of(delivery);
-                let request = RefreshRequest { expected_values, ..hinted(BTreeSet::new()) };
+                let request = RefreshRequest { expected_values, ..hinted(EnumSet::empty()) };
                 Routing::Read(Entity::Product(ProductId::new(id)), Box::new(request))
             }
             None => Routing::Unaddressed,
@@ -50,15 +49,15 @@ fn route_to_order(delivery: &Delivery) -> Routing {
         return if delivery.event.group().is_some() { Routing::Unaddressed } else { Routing::Unknown };
     };
     let subresources = match (delivery.event.group(), &delivery.event) {
-        (_, EventName::OrderInvoiced) => BTreeSet::from([Subresource::Invoices, Subresource::Events]),
-        (Some(EventGroup::Logistics), _) => BTreeSet::from([Subresource::Shipments, Subresource::Tracking]),
-        _ => BTreeSet::from([Subresource::Order]),
+        (_, EventName::OrderInvoiced) => enum_set!(Subresource::Invoices | Subresource::Events),
+        (Some(EventGroup::Logistics), _) => enum_set!(Subresource::Shipments | Subresource::Tracking),
+        _ => enum_set!(Subresource::Order),
     };
     let expected = delivery.order_status().map(|status| Expected { status, at: delivery.timestamp });
     Routing::Read(Entity::Order(number), Box::new(RefreshRequest { expected, ..hinted(subresources) }))
 }
 
-fn hinted(subresources: BTreeSet<Subresource>) -> RefreshRequest {
+fn hinted(subresources: EnumSet<Subresource>) -> RefreshRequest {
     RefreshRequest { subresources, urgency: Urgency::Hinted, ..RefreshRequest::default() }
 }
 

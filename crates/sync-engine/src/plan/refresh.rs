@@ -1,8 +1,9 @@
 //! Decides what the refresh of an entity reads, and what its answers mean.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use enumset::{EnumSet, enum_set};
 use espelho_model::{ContentHash, ProductId, order::Order};
 use espelho_store::{KnownSubresource, Op, Subresource};
 use rust_decimal::Decimal;
@@ -21,11 +22,11 @@ const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
 /// Splits a request, so that the order itself is written before its sub-resources are read: each of those may wait for
 /// its turn. Returns the parts in their order, and one part where there is nothing to split.
 pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
-    let mut rest = request.subresources.clone();
-    if !rest.remove(&Subresource::Order) || rest.is_empty() {
+    let mut rest = request.subresources;
+    if !rest.remove(Subresource::Order) || rest.is_empty() {
         return vec![request.clone()];
     }
-    let first = RefreshRequest { subresources: BTreeSet::from([Subresource::Order]), ..request.clone() };
+    let first = RefreshRequest { subresources: enum_set!(Subresource::Order), ..request.clone() };
     let rest = RefreshRequest {
         subresources: rest,
         expected: None,
@@ -38,7 +39,7 @@ pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
 
 /// Whether to read the order itself. An order that is not mirrored cannot have sub-resources.
 pub fn reads_order(request: &RefreshRequest, is_mirrored: bool) -> bool {
-    request.subresources.contains(&Subresource::Order) || !is_mirrored
+    request.subresources.contains(Subresource::Order) || !is_mirrored
 }
 
 /// Whether an order, if it was read, shows the state that a delivery reported.
@@ -106,18 +107,18 @@ pub fn products_of(order: &Order) -> Vec<ProductId> {
 
 /// Returns the sub-resources to read, in the order in which they are taken. Tracking is written onto shipments, which
 /// are therefore read before it, so that the mirror has them.
-pub fn subresources_to_read(request: &RefreshRequest) -> BTreeSet<Subresource> {
-    let mut left = request.subresources.clone();
-    left.remove(&Subresource::Order);
-    if left.contains(&Subresource::Tracking) {
+pub fn subresources_to_read(request: &RefreshRequest) -> EnumSet<Subresource> {
+    let mut left = request.subresources;
+    left.remove(Subresource::Order);
+    if left.contains(Subresource::Tracking) {
         left.insert(Subresource::Shipments);
     }
     left
 }
 
 /// Whether a sub-resource may need another one to be read after it: shipments, unless tracking follows in any case.
-pub fn may_need_tracking(read: Subresource, left: &BTreeSet<Subresource>) -> bool {
-    read == Subresource::Shipments && !left.contains(&Subresource::Tracking)
+pub fn may_need_tracking(read: Subresource, left: EnumSet<Subresource>) -> bool {
+    read == Subresource::Shipments && !left.contains(Subresource::Tracking)
 }
 
 /// Whether the mirror has a sub-resource with this content.

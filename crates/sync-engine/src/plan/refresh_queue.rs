@@ -73,7 +73,7 @@ impl Waiting {
 
     /// Returns the less urgent rest of the request, to be read after the more urgent part.
     fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
-        let subresources = self.request.afterwards.clone();
+        let subresources = self.request.afterwards;
         let request = RefreshRequest { subresources, ..RefreshRequest::default() };
         let waiting = Self { request, due: now, sequence: 0, begun: now, round: 0, failures: 0 };
         (!waiting.request.subresources.is_empty()).then(|| Box::new(waiting))

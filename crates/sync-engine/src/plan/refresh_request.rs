@@ -1,8 +1,9 @@
 //! Requests to refresh an entity, and how they are merged.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::cmp::Ordering;
 
 use chrono::{DateTime, FixedOffset, Utc};
+use enumset::EnumSet;
 use espelho_api_client::ListedRow;
 use espelho_model::{
     ContentHash, OrderNumber, ProductId,
@@ -140,9 +141,9 @@ impl ListedState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefreshRequest {
     /// Which sub-resources of an order; empty for a product, which is read in full.
-    pub subresources: BTreeSet<Subresource>,
+    pub subresources: EnumSet<Subresource>,
     /// Less urgent sub-resources, read after the others: what a delivery reported does not wait for them.
-    pub afterwards: BTreeSet<Subresource>,
+    pub afterwards: EnumSet<Subresource>,
     /// The state that an order should show by now.
     pub expected: Option<Expected>,
     /// The values that a product should show by now.
@@ -167,17 +168,17 @@ pub struct RefreshRequest {
 
 impl RefreshRequest {
     /// Returns the request of a sweep for these sub-resources of an order.
-    pub fn swept(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
-        Self { subresources: subresources.into(), ..Self::default() }
+    pub fn swept(subresources: impl IntoIterator<Item = Subresource>) -> Self {
+        Self { subresources: subresources.into_iter().collect(), ..Self::default() }
     }
 
     /// Returns the request for what a sweep found changed.
-    pub fn found(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
+    pub fn found(subresources: impl IntoIterator<Item = Subresource>) -> Self {
         Self { urgency: Urgency::Found, ..Self::swept(subresources) }
     }
 
     /// Returns the request for what a delivery reported.
-    pub fn hinted(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
+    pub fn hinted(subresources: impl IntoIterator<Item = Subresource>) -> Self {
         Self { urgency: Urgency::Hinted, ..Self::swept(subresources) }
     }
 
@@ -189,9 +190,8 @@ impl RefreshRequest {
             Ordering::Greater => self.defer(),
             Ordering::Equal => (),
         }
-        self.subresources.extend(other.subresources);
-        self.afterwards.extend(other.afterwards);
-        self.afterwards.retain(|subresource| !self.subresources.contains(subresource));
+        self.subresources |= other.subresources;
+        self.afterwards = (self.afterwards | other.afterwards) - self.subresources;
         self.expected = match (self.expected, other.expected) {
             (Some(one), Some(other)) => Some(one.later(other)),
             (one, other) => one.or(other),
@@ -212,12 +212,8 @@ impl RefreshRequest {
     /// Moves the sub-resources behind the more urgent request: the order itself is one request, and each sub-resource
     /// one more.
     fn defer(&mut self) {
-        let (order, fetched_subresources) = std::mem::take(&mut self.subresources)
-            .into_iter()
-            .partition(|subresource| *subresource == Subresource::Order);
-        self.subresources = order;
-        let fetched_subresources: BTreeSet<Subresource> = fetched_subresources;
-        self.afterwards.extend(fetched_subresources);
+        self.afterwards |= self.subresources - Subresource::Order;
+        self.subresources &= EnumSet::only(Subresource::Order);
     }
 }
 
@@ -297,30 +293,30 @@ mod tests {
     #[test]
     fn what_a_delivery_tells_of_does_not_wait_for_sides_that_a_sweep_wants() {
         let hinted = RefreshRequest {
-            subresources: BTreeSet::from([Subresource::Shipments]),
+            subresources: EnumSet::from_iter([Subresource::Shipments]),
             urgency: Urgency::Hinted,
             ..RefreshRequest::default()
         };
         let fetched_subresources =
-            BTreeSet::from([Subresource::Order, Subresource::Shipments, Subresource::Events]);
+            EnumSet::from_iter([Subresource::Order, Subresource::Shipments, Subresource::Events]);
         let swept = RefreshRequest { subresources: fetched_subresources, ..RefreshRequest::default() };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
-            assert_eq!(both.subresources, BTreeSet::from([Subresource::Order, Subresource::Shipments]));
-            assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
+            assert_eq!(both.subresources, EnumSet::from_iter([Subresource::Order, Subresource::Shipments]));
+            assert_eq!(both.afterwards, EnumSet::from_iter([Subresource::Events]));
         }
     }
 
     #[test]
     fn two_wants_together_lose_nothing_of_either() {
         let hinted = RefreshRequest {
-            subresources: BTreeSet::from([Subresource::Order]),
+            subresources: EnumSet::from_iter([Subresource::Order]),
             urgency: Urgency::Hinted,
             ids: vec![1],
             ..RefreshRequest::default()
         };
         let hash = Some(ContentHash::of(b"row"));
         let swept = RefreshRequest {
-            subresources: BTreeSet::from([Subresource::Events]),
+            subresources: EnumSet::from_iter([Subresource::Events]),
             listing_hash: hash,
             has_listed_status: true,
             was_denied: true,
@@ -328,8 +324,8 @@ mod tests {
             ..RefreshRequest::default()
         };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
-            assert_eq!(both.subresources, BTreeSet::from([Subresource::Order]));
-            assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
+            assert_eq!(both.subresources, EnumSet::from_iter([Subresource::Order]));
+            assert_eq!(both.afterwards, EnumSet::from_iter([Subresource::Events]));
             assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
             assert!(both.has_listed_status && both.was_denied && both.is_unknown);
         }

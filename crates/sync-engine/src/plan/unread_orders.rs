@@ -114,7 +114,7 @@ mod tests {
         let of = |second: i64| UnreadOrder {
             number: OrderNumber::new(format!("N-{second}")),
             since: at(second),
-            subresources: Subresource::BELOW_ORDER.into_iter().take(subresources).collect::<BTreeSet<_>>(),
+            subresources: Subresource::BELOW_ORDER.into_iter().take(subresources).collect(),
         };
         seconds.map(of).collect()
     }

@@ -33,5 +33,5 @@ pub(super) fn connections(open: usize) {
 }
 
 pub(super) fn inbox_age(store: &StoreKey, age: Duration) {
-    list::INBOX_OLDEST_AGE.gauge(&[store.as_str()]).set(age.as_secs_f64());
+    list::INBOX_OLDEST_AGE.set(store, "", age.as_secs_f64());
 }

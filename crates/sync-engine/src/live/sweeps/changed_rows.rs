@@ -210,7 +210,7 @@ mod tests {
                     (request.urgency, request.listing_hash, request.has_listed_status),
                     (urgency, Some(ContentHash::from_i64(9)), true)
                 );
-                let wants_order = request.subresources.contains(&Subresource::Order);
+                let wants_order = request.subresources.contains(Subresource::Order);
                 assert_eq!(wants_order, entity == Entity::Order(OrderNumber::new("7")));
             }
         }

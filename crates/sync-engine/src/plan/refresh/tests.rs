@@ -15,7 +15,7 @@ fn hash(number: i64) -> ContentHash {
     ContentHash::from_i64(number)
 }
 
-fn set(subresources: &[Subresource]) -> BTreeSet<Subresource> {
+fn set(subresources: &[Subresource]) -> EnumSet<Subresource> {
     subresources.iter().copied().collect()
 }
 
@@ -170,7 +170,7 @@ fn shipments_that_changed_need_tracking_unless_it_follows_in_any_case() {
         (SHIPMENTS, &[TRACKING], false),
         (EVENTS, &[], false),
     ] {
-        assert_eq!(may_need_tracking(read, &set(left)), expected, "{read:?} {left:?}");
+        assert_eq!(may_need_tracking(read, set(left)), expected, "{read:?} {left:?}");
     }
     let known = [KnownSubresource { subresource: SHIPMENTS, read_at: at(0), content_hash: hash(1) }];
     assert!(is_known(&known, SHIPMENTS, hash(1)));
