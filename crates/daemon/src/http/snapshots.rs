@@ -21,7 +21,7 @@ const SHARE: u32 = 20;
 /// How long to wait for a new snapshot; if the database hangs, the last one stands.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// Snapshots that nobody has asked for in this time are forgotten: one of three thousand stores takes some 30 MB.
-const KEPT: Duration = Duration::from_secs(300);
+const KEPT: Duration = Duration::from_secs(60);
 
 /// Takes and keeps snapshots.
 pub(crate) struct SnapshotCache {
@@ -247,11 +247,11 @@ mod tests {
         let seconds = Duration::from_secs;
         last.keep(None, seconds(0), &snapshot(0));
         last.keep(Some(&store), seconds(0), &snapshot(1));
-        assert_eq!(last.asked(Some(&store), seconds(200)).unwrap().at, at(1));
-        assert!(last.forget(seconds(300)), "one was asked for");
-        assert!(last.asked(None, seconds(300)).is_none());
-        assert!(last.asked(Some(&store), seconds(499)).is_some());
-        assert!(last.forget(seconds(798)));
-        assert!(!last.forget(seconds(799)));
+        assert_eq!(last.asked(Some(&store), seconds(40)).unwrap().at, at(1));
+        assert!(last.forget(seconds(60)), "one was asked for");
+        assert!(last.asked(None, seconds(60)).is_none());
+        assert!(last.asked(Some(&store), seconds(99)).is_some());
+        assert!(last.forget(seconds(158)));
+        assert!(!last.forget(seconds(159)));
     }
 }

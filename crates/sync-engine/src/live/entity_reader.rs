@@ -210,7 +210,10 @@ impl<'c> EntityReader<'c> {
     /// Says whether an order's detail is from a copy that lags behind the listing row that led to it.
     fn is_behind(&self, number: &OrderNumber, request: &RefreshRequest, order: &Order) -> bool {
         let Some(row) = request.listing_hash else { return false };
-        let is_contradicted = request.listed.is_contradicted_by(order.status.as_deref(), order.updated_at);
+        let is_contradicted = request
+            .listed
+            .as_ref()
+            .is_some_and(|listed| listed.is_contradicted_by(order.status.as_deref(), order.updated_at));
         let mut doubts = self.contradicted.lock();
         if !is_contradicted {
             doubts.end(number.as_str());

@@ -17,6 +17,17 @@ const MOST_OPEN: usize = 8;
 pub struct Batches {
     begun: u64,
     open: Vec<Batch>,
+    /// The entities that are not read yet, each with the runs that wait for it: several may, and a store has one copy of
+    /// its name.
+    left: HashMap<Entity, Vec<Wait>>,
+}
+
+/// A run's wait for an entity.
+#[derive(Debug)]
+struct Wait {
+    batch: u64,
+    /// The failed refreshes of the entity meanwhile.
+    failures: u32,
 }
 
 #[derive(Debug)]
@@ -24,8 +35,8 @@ struct Batch {
     number: u64,
     sweep: Sweep,
     started_at: DateTime<Utc>,
-    /// The entities that are not read yet, with their numbers of failures.
-    left: HashMap<Entity, u32>,
+    /// How many entities it waits for.
+    left: usize,
     is_listed: bool,
     has_queued: bool,
     has_failed: bool,
@@ -49,9 +60,10 @@ impl Batches {
         if self.open.iter().filter(|batch| batch.sweep == sweep).count() >= MOST_OPEN
             && let Some(oldest) = self.open.iter().position(|batch| batch.sweep == sweep)
         {
-            self.open.remove(oldest);
+            let oldest = self.open.remove(oldest);
+            self.forget(oldest.number);
         }
-        let (left, number) = (HashMap::new(), self.begun);
+        let (left, number) = (0, self.begun);
         let batch =
             Batch { number, sweep, started_at, left, is_listed: false, has_queued: false, has_failed: false };
         self.open.push(batch);
@@ -60,10 +72,22 @@ impl Batches {
 
     /// Adds an entity to the run that is listing now.
     pub fn queued(&mut self, entity: &Entity) {
-        if let Some(batch) = self.open.iter_mut().rev().find(|batch| !batch.is_listed) {
-            batch.left.insert(entity.clone(), 0);
-            batch.has_queued = true;
+        let Some(batch) = self.open.iter_mut().rev().find(|batch| !batch.is_listed) else { return };
+        batch.has_queued = true;
+        let wait = Wait { batch: batch.number, failures: 0 };
+        match self.left.get_mut(entity) {
+            None => {
+                self.left.insert(entity.clone(), vec![wait]);
+            }
+            Some(waits) => match waits.iter_mut().find(|own| own.batch == wait.batch) {
+                Some(own) => {
+                    *own = wait;
+                    return;
+                }
+                None => waits.push(wait),
+            },
         }
+        batch.left += 1;
     }
 
     /// Marks a run's listing as answered; returns the run if nothing is left to read.
@@ -77,13 +101,20 @@ impl Batches {
     /// Drops a run whose listing failed, or that could not queue its refreshes: it proves nothing.
     pub fn abandoned(&mut self, number: u64) {
         self.open.retain(|batch| batch.number != number);
+        self.forget(number);
     }
 
     /// Marks an entity as read and written; returns the runs that this completes.
     pub fn read(&mut self, entity: &Entity) -> Vec<Run> {
-        self.open.iter_mut().for_each(|batch| {
-            batch.left.remove(entity);
-        });
+        for wait in self.left.remove(entity).unwrap_or_default() {
+            if let Some(batch) = self.open.iter_mut().find(|batch| batch.number == wait.batch) {
+                batch.left -= 1;
+            }
+        }
+        if self.left.is_empty() {
+            // Release the memory that a busy hour has taken.
+            self.left = HashMap::new();
+        }
         self.take_over()
     }
 
@@ -91,10 +122,10 @@ impl Batches {
     /// one run.
     pub fn failed(&mut self, entity: &Entity) -> (Vec<Run>, u32) {
         let (mut runs, mut most) = (Vec::new(), 0);
-        for batch in &mut self.open {
-            let Some(times) = batch.left.get_mut(entity) else { continue };
-            *times += 1;
-            most = most.max(*times);
+        for wait in self.left.get_mut(entity).into_iter().flatten() {
+            wait.failures += 1;
+            most = most.max(wait.failures);
+            let Some(batch) = self.open.iter_mut().find(|batch| batch.number == wait.batch) else { continue };
             if !std::mem::replace(&mut batch.has_failed, true) {
                 runs.push(batch.run());
             }
@@ -102,8 +133,15 @@ impl Batches {
         (runs, most)
     }
 
+    fn forget(&mut self, number: u64) {
+        self.left.retain(|_, waits| {
+            waits.retain(|wait| wait.batch != number);
+            !waits.is_empty()
+        });
+    }
+
     fn take_over(&mut self) -> Vec<Run> {
-        let over = self.open.extract_if(.., |batch| batch.is_listed && batch.left.is_empty());
+        let over = self.open.extract_if(.., |batch| batch.is_listed && batch.left == 0);
         over.map(|batch| batch.run()).collect()
     }
 }
@@ -182,5 +220,20 @@ mod tests {
             assert_eq!(batches.listed(run), None);
         }
         assert_eq!(batches.open.len(), MOST_OPEN);
+        assert_eq!(batches.read(&order(1)).len(), MOST_OPEN);
+        assert!(batches.open.is_empty() && batches.left.is_empty());
+    }
+
+    #[test]
+    fn a_run_that_queues_an_entity_again_counts_its_failures_anew_and_waits_for_it_once() {
+        let mut batches = Batches::default();
+        let run = batches.begin(Sweep::OpenOrders, at(0));
+        batches.queued(&order(1));
+        assert_eq!(batches.failed(&order(1)).1, 1);
+        batches.queued(&order(1));
+        assert_eq!(batches.failed(&order(1)), (Vec::new(), 1));
+        assert_eq!(batches.listed(run), None);
+        assert_eq!(sweeps(&batches.read(&order(1))), [Sweep::OpenOrders]);
+        assert!(batches.read(&order(1)).is_empty());
     }
 }

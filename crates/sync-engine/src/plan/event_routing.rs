@@ -54,7 +54,10 @@ fn route_to_order(delivery: &Delivery) -> Routing {
         _ => enum_set!(Subresource::Order),
     };
     let expected = delivery.order_status().map(|status| Expected { status, at: delivery.timestamp });
-    Routing::Read(Entity::Order(number), Box::new(RefreshRequest { expected, ..hinted(subresources) }))
+    Routing::Read(
+        Entity::Order(number),
+        Box::new(RefreshRequest { expected: expected.map(Box::new), ..hinted(subresources) }),
+    )
 }
 
 fn hinted(subresources: EnumSet<Subresource>) -> RefreshRequest {

@@ -31,7 +31,7 @@ pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
         subresources: rest,
         expected: None,
         listing_hash: None,
-        listed: ListedState::default(),
+        listed: None,
         ..request.clone()
     };
     vec![first, rest]

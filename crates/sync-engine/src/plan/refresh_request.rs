@@ -145,13 +145,13 @@ pub struct RefreshRequest {
     /// Less urgent sub-resources, read after the others: what a delivery reported does not wait for them.
     pub afterwards: EnumSet<Subresource>,
     /// The state that an order should show by now.
-    pub expected: Option<Expected>,
+    pub expected: Option<Box<Expected>>,
     /// The values that a product should show by now.
     pub expected_values: ExpectedValues,
     /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
-    /// The order as that row shows it.
-    pub listed: ListedState,
+    /// The order as that row shows it, as far as it does.
+    pub listed: Option<Box<ListedState>>,
     /// True if that row has a status.
     pub has_listed_status: bool,
     /// True for an order whose denial is on record, because a listing has shown it: another denial is recorded too.
@@ -193,7 +193,7 @@ impl RefreshRequest {
         self.subresources |= other.subresources;
         self.afterwards = (self.afterwards | other.afterwards) - self.subresources;
         self.expected = match (self.expected, other.expected) {
-            (Some(one), Some(other)) => Some(one.later(other)),
+            (Some(one), Some(other)) => Some(Box::new(one.later(*other))),
             (one, other) => one.or(other),
         };
         self.expected_values = self.expected_values.and(other.expected_values);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn of_two_expectations_the_later_counts_whichever_came_first() {
         let request = |second: i64| RefreshRequest {
-            expected: Some(Expected { status: second.to_string(), at: at(second) }),
+            expected: Some(Box::new(Expected { status: second.to_string(), at: at(second) })),
             ..RefreshRequest::default()
         };
         for (one, other) in [(1, 2), (2, 1)] {
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn of_two_expectations_of_one_second_the_one_further_along_counts_whichever_came_first() {
         let request = |status: &str| RefreshRequest {
-            expected: Some(Expected { status: status.into(), at: at(100) }),
+            expected: Some(Box::new(Expected { status: status.into(), at: at(100) })),
             ..RefreshRequest::default()
         };
         let check = |earlier: &str, later: &str| {

@@ -71,7 +71,7 @@ impl<'c> ChangedRows<'c> {
             let is_unknown = resource == Resource::Orders && !known.contains_key(&row.key);
             let listed = ListedState::of(&row, self.context.client.naive_offset());
             let (entity, request) = request_of(resource, urgency, row);
-            (entity, RefreshRequest { is_unknown, listed, ..request })
+            (entity, RefreshRequest { is_unknown, listed: Some(Box::new(listed)), ..request })
         };
         let news = news.into_iter().map(|row| request(Urgency::Found, row));
         let again = denied.into_iter().chain(unbelieved).chain(failed);

@@ -36,7 +36,7 @@ fn the_order_is_written_before_its_subresources_are_read() {
 #[test]
 fn only_the_order_itself_shows_what_was_expected_and_has_a_listing_row() {
     let request = RefreshRequest {
-        expected: Some(Expected { status: "paid".into(), at: None }),
+        expected: Some(Box::new(Expected { status: "paid".into(), at: None })),
         listing_hash: Some(hash(1)),
         ids: vec![7],
         ..RefreshRequest::hinted([ORDER, INVOICES])
