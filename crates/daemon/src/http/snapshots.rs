@@ -18,9 +18,10 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 /// A snapshot stays valid for this multiple of its own duration: taking snapshots needs at most a twentieth of the
 /// time, however large the mirror is.
 const SHARE: u32 = 20;
-/// How long to wait for a new snapshot; if the database hangs, the last one stands.
+/// How long to wait for a new snapshot; if the database hangs, the last one stands, if somebody has asked in the minute
+/// before ([`KEPT`]).
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
-/// Snapshots that nobody has asked for in this time are forgotten: one of three thousand stores takes some 30 MB.
+/// Snapshots that nobody has asked for in this time are forgotten: one that shows three thousand stores takes some 30 MB.
 const KEPT: Duration = Duration::from_secs(60);
 
 /// Takes and keeps snapshots.
@@ -40,11 +41,14 @@ pub(crate) struct SnapshotCache {
 /// The number of done rows in the ERP's tables: store, table, rows.
 pub(super) type Done = Arc<[(String, String, u64)]>;
 
-/// The last snapshot of each store and of all, however old, for as long as somebody asks for it.
+/// The last snapshot of each store and of all, however old, for as long as somebody asks for it. While the database does not
+/// answer, nothing is forgotten: there is nothing newer.
 #[derive(Default)]
 struct Last {
     /// When each was asked for, and what it was.
     snapshots: HashMap<Option<StoreKey>, (Duration, Arc<StatusSnapshot>)>,
+    /// True if the database has not answered the latest question.
+    is_unanswered: bool,
     /// True while a task waits to forget what nobody asks for.
     is_forgetting: bool,
 }
@@ -52,6 +56,7 @@ struct Last {
 impl Last {
     /// Keeps a snapshot that somebody has asked for.
     fn keep(&mut self, of: Option<&StoreKey>, now: Duration, snapshot: &Arc<StatusSnapshot>) {
+        self.is_unanswered = false;
         self.snapshots.insert(of.cloned(), (now, Arc::clone(snapshot)));
     }
 
@@ -64,7 +69,7 @@ impl Last {
 
     /// Forgets what nobody has asked for in a while; returns whether anything is left.
     fn forget(&mut self, now: Duration) -> bool {
-        self.snapshots.retain(|_, (asked, _)| now.saturating_sub(*asked) < KEPT);
+        self.snapshots.retain(|_, (asked, _)| self.is_unanswered || now.saturating_sub(*asked) < KEPT);
         !self.snapshots.is_empty()
     }
 }
@@ -127,25 +132,27 @@ impl SnapshotCache {
         let taking = tokio::spawn(async move { snapshots.take(key.as_ref()).await });
         let taken = tokio::select! {
             taken = taking => taken.ok()?,
-            () = self.clock.sleep(ANSWER_TIMEOUT) => return None,
+            () = self.clock.sleep(ANSWER_TIMEOUT) => {
+                self.last.lock().is_unanswered = true;
+                return None;
+            }
         };
         match taken {
             Ok(snapshot) => {
-                self.keep(of, &snapshot);
+                self.last.lock().keep(of, self.clock.monotonic(), &snapshot);
                 Some(snapshot)
             }
             Err(error) => {
+                self.last.lock().is_unanswered = true;
                 tracing::debug!(%error, "no new status snapshot; using the last one");
                 None
             }
         }
     }
 
-    /// Keeps a snapshot for when the database hangs.
-    fn keep(self: &Arc<Self>, of: Option<&StoreKey>, snapshot: &Arc<StatusSnapshot>) {
-        let mut last = self.last.lock();
-        last.keep(of, self.clock.monotonic(), snapshot);
-        if !std::mem::replace(&mut last.is_forgetting, true) {
+    /// Has the snapshots that are kept forgotten once nobody asks for them.
+    fn forget_later(self: &Arc<Self>) {
+        if !std::mem::replace(&mut self.last.lock().is_forgetting, true) {
             let cache = Arc::clone(self);
             tokio::spawn(async move { cache.forget_unasked().await });
         }
@@ -159,18 +166,19 @@ impl SnapshotCache {
     async fn forget_unasked(&self) {
         loop {
             self.clock.sleep(KEPT).await;
+            let mut kept = self.kept.lock().await;
             let now = self.clock.monotonic();
-            self.kept.lock().await.pictures.retain(|_, (until, _)| now < *until);
+            kept.pictures.retain(|_, (until, _)| now < *until);
+            // Both are locked until it is clear that this task ends: the next snapshot begins another.
             let mut last = self.last.lock();
-            last.is_forgetting = last.forget(now);
+            last.is_forgetting = last.forget(now) || !kept.pictures.is_empty();
             if !last.is_forgetting {
                 return;
             }
         }
     }
 
-    /// Counts a large mirror before the first page asks for it. Takes no snapshot: it has 11 kB for each store, and would
-    /// be kept.
+    /// Counts a large mirror before the first page asks for it. Takes no snapshot: it has 11 kB for each store.
     pub(super) async fn count_first(&self) {
         let mut kept = self.kept.lock().await;
         let counts = kept.of(&self.shown.get()).counts.entry(None).or_default();
@@ -179,7 +187,7 @@ impl SnapshotCache {
         }
     }
 
-    async fn take(&self, of: Option<&StoreKey>) -> Result<Arc<StatusSnapshot>, Error> {
+    async fn take(self: &Arc<Self>, of: Option<&StoreKey>) -> Result<Arc<StatusSnapshot>, Error> {
         let mut kept = self.kept.lock().await;
         let begun = self.clock.monotonic();
         let shown = self.shown.get();
@@ -193,6 +201,7 @@ impl SnapshotCache {
         let counted = counts.current((&self.store, &self.clock), of, valid_for).await?;
         let snapshot = Arc::new(self.collect((&shown, of), &counted).await?);
         kept.pictures.insert(of.cloned(), (self.good_until(begun), Arc::clone(&snapshot)));
+        self.forget_later();
         Ok(snapshot)
     }
 
@@ -252,6 +261,10 @@ mod tests {
         assert!(last.asked(None, seconds(60)).is_none());
         assert!(last.asked(Some(&store), seconds(99)).is_some());
         assert!(last.forget(seconds(158)));
-        assert!(!last.forget(seconds(159)));
+        last.is_unanswered = true;
+        assert!(last.forget(seconds(900)), "there is nothing newer");
+        last.keep(None, seconds(900), &snapshot(2));
+        assert!(last.forget(seconds(901)) && last.asked(Some(&store), seconds(901)).is_none());
+        assert!(!last.forget(seconds(960)));
     }
 }

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use espelho_api_client::{
-    client_metrics::{BUCKETS, Counted, Histogram, LoginCount, Outcome, Timed},
+    client_metrics::{BUCKETS, Counted, Histogram, LoginCount, Outcome, RequestCounts, Timed},
     limit::Lane,
-    route::Route,
 };
 use espelho_model::StoreKey;
 
@@ -45,8 +44,8 @@ pub(super) fn write(text: &mut Exposition, stores: &[(StoreKey, Counted)], timed
 
 fn requests(text: &mut Exposition, stores: &[(StoreKey, Counted)]) {
     let mut family = text.family(&list::API_REQUESTS);
-    let mut write_all = |store: Option<&str>, requests: &BTreeMap<Route, [u64; 3]>| {
-        for ((route, method), counts) in requests {
+    let mut write_all = |store: Option<&str>, requests: &RequestCounts| {
+        for ((route, method), counts) in requests.iter() {
             for (outcome, count) in Outcome::ALL.into_iter().zip(counts).filter(|(_, count)| **count > 0) {
                 let values = store.into_iter().chain([*route, *method, outcome.as_str()]);
                 family.line(&values.collect::<Vec<_>>(), *count as f64);
@@ -57,11 +56,8 @@ fn requests(text: &mut Exposition, stores: &[(StoreKey, Counted)]) {
         stores.iter().for_each(|(store, counted)| write_all(Some(store.as_str()), &counted.requests));
         return;
     }
-    let mut sums = BTreeMap::<Route, [u64; 3]>::new();
-    for (route, counts) in stores.iter().flat_map(|(_, counted)| &counted.requests) {
-        let sum = sums.entry(*route).or_default();
-        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    }
+    let mut sums = RequestCounts::default();
+    stores.iter().for_each(|(_, counted)| sums.add(&counted.requests));
     write_all(None, &sums);
 }
 
@@ -95,7 +91,7 @@ mod tests {
 
     fn stores(count: usize) -> Vec<(StoreKey, Counted)> {
         let mut counted = Counted::default();
-        counted.requests.insert(("/api/v1/sellers/orders/{id}", "GET"), [3, 0, 1]);
+        *counted.requests.of(("/api/v1/sellers/orders/{id}", "GET")) = [3, 0, 1];
         (0..count).map(|n| (StoreKey::new(&format!("loja-{n}")).unwrap(), counted.clone())).collect()
     }
 

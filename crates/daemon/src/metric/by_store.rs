@@ -1,5 +1,5 @@
-//! The values of metrics that every store has lines of, besides `store` with one label of few words at most. A recorder
-//! keeps a copy of all labels for each line, some 230 bytes, and thousands of stores have thirty lines each.
+//! Holds the metrics of which every store has lines, with `store` as their only label or with one more of a few words. A
+//! recorder keeps a copy of all labels for each line, some 230 bytes, and thousands of stores have thirty lines each.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ impl Metric {
     }
 }
 
-/// Writes the lines of all stores.
+/// Writes the lines of all stores. Metric by metric, because whoever counts waits meanwhile.
 pub(crate) fn write(text: &mut Exposition) {
-    STORES.lock().write(text);
+    list::ALL.iter().for_each(|metric| STORES.lock().write(metric, text));
 }
 
 impl Lines {
@@ -61,19 +61,20 @@ impl Lines {
         }
     }
 
-    fn write(&self, text: &mut Exposition) {
-        for metric in list::ALL {
-            let of_metric = |line: &&Line| std::ptr::eq(line.metric, *metric);
-            let lines = self.0.iter().flat_map(|(store, lines)| {
-                lines.iter().filter(of_metric).map(move |line| (store.as_str(), line))
-            });
-            let mut lines = lines.peekable();
-            if lines.peek().is_none() {
-                continue;
-            }
-            let mut family = text.family(metric);
-            for (store, line) in lines {
-                family.line(&[store, line.word][..metric.labels.len()], line.value);
+    fn write(&self, metric: &'static Metric, text: &mut Exposition) {
+        let of_metric = |line: &&Line| std::ptr::eq(line.metric, metric);
+        let lines = self.0.iter().flat_map(|(store, lines)| {
+            lines.iter().filter(of_metric).map(move |line| (store.as_str(), line))
+        });
+        let mut lines = lines.peekable();
+        if lines.peek().is_none() {
+            return;
+        }
+        let mut family = text.family(metric);
+        for (store, line) in lines {
+            match line.word {
+                "" => family.line(&[store], line.value),
+                word => family.line(&[store, word], line.value),
             }
         }
     }
@@ -94,7 +95,7 @@ mod tests {
         lines.change(&list::MIRROR_OLDEST_WAITING, (&a, ""), |_| 7.5);
         lines.change(&list::MIRROR_OLDEST_WAITING, (&a, ""), |_| 0.5);
         let mut text = Exposition::default();
-        lines.write(&mut text);
+        list::ALL.iter().for_each(|metric| lines.write(metric, &mut text));
         let text = text.into_text();
         let shown: Vec<&str> = text.lines().filter(|line| !line.starts_with("# HELP")).collect();
         let expected = [

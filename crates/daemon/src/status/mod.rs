@@ -118,7 +118,8 @@ impl StatusSnapshot {
 }
 
 /// The service itself.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct ServiceState {
     pub running: bool,
     pub version: String,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use enumset::{EnumSet, EnumSetType};
+use enumflags2::{BitFlags, bitflags};
 use espelho_model::{ContentHash, OrderNumber, StoreKey};
 
 use crate::{
@@ -73,7 +73,11 @@ pub(crate) const AGED: &str = "SELECT order_number FROM ( \
 
 /// A part of an order with a route of its own, below `/api/v1/sellers/orders/{id}`. The order's own detail counts as
 /// one.
-#[derive(Debug, Hash, PartialOrd, Ord, EnumSetType, strum::IntoStaticStr, strum::EnumString)]
+#[bitflags]
+#[repr(u8)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr, strum::EnumString,
+)]
 #[strum(serialize_all = "snake_case")]
 pub enum Subresource {
     /// The order itself: the route without a suffix.
@@ -124,7 +128,7 @@ pub struct UnreadOrder {
     /// When it last changed.
     pub since: DateTime<Utc>,
     /// The sub-resources to read; never empty.
-    pub subresources: EnumSet<Subresource>,
+    pub subresources: BitFlags<Subresource>,
 }
 
 impl Staleness<'_> {
@@ -208,16 +212,16 @@ fn unread_orders(rows: &[Row]) -> Result<Vec<UnreadOrder>, Error> {
     for row in rows {
         let number = OrderNumber::new(row.text(0)?);
         if orders.last().is_none_or(|last| last.number != number) {
-            let subresources = EnumSet::from_iter(Subresource::BELOW_ORDER);
+            let subresources = BitFlags::from_iter(Subresource::BELOW_ORDER);
             orders.push(UnreadOrder { number, since: row.time(1)?, subresources });
         }
         if let (Some(order), Some(read)) = (orders.last_mut(), row.optional_text(2)?) {
-            order.subresources -= read.parse::<Subresource>().map_or(EnumSet::empty(), EnumSet::only);
+            order.subresources.remove(read.parse::<Subresource>().map_or(BitFlags::empty(), BitFlags::from));
         }
     }
     // An order with nothing to read would stay here for ever; reading it again takes it off.
     for order in orders.iter_mut().filter(|order| order.subresources.is_empty()) {
-        order.subresources = EnumSet::from_iter(Subresource::BELOW_ORDER);
+        order.subresources = BitFlags::from_iter(Subresource::BELOW_ORDER);
     }
     Ok(orders)
 }

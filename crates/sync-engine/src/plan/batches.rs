@@ -111,10 +111,7 @@ impl Batches {
                 batch.left -= 1;
             }
         }
-        if self.left.is_empty() {
-            // Release the memory that a busy hour has taken.
-            self.left = HashMap::new();
-        }
+        self.release();
         self.take_over()
     }
 
@@ -138,6 +135,14 @@ impl Batches {
             waits.retain(|wait| wait.batch != number);
             !waits.is_empty()
         });
+        self.release();
+    }
+
+    /// Releases the memory that a busy hour has taken.
+    fn release(&mut self) {
+        if self.left.len() * 4 < self.left.capacity() {
+            self.left.shrink_to_fit();
+        }
     }
 
     fn take_over(&mut self) -> Vec<Run> {

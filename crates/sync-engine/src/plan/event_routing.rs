@@ -1,6 +1,6 @@
 //! Decides which refresh a delivery requires (API document, "Catalogue" of events). Pure.
 
-use enumset::{EnumSet, enum_set};
+use enumflags2::BitFlags;
 use espelho_api_client::webhook::{Delivery, EventGroup, EventName};
 use espelho_model::ProductId;
 use espelho_store::Subresource;
@@ -35,7 +35,7 @@ pub fn route(delivery: &Delivery) -> Routing {
         Some(EventGroup::Stock) => match delivery.product_sku_id() {
             Some(id) => {
                 let expected_values = ExpectedValues::of(delivery);
-                let request = RefreshRequest { expected_values, ..hinted(EnumSet::empty()) };
+                let request = RefreshRequest { expected_values, ..hinted(BitFlags::empty()) };
                 Routing::Read(Entity::Product(ProductId::new(id)), Box::new(request))
             }
             None => Routing::Unaddressed,
@@ -49,9 +49,9 @@ fn route_to_order(delivery: &Delivery) -> Routing {
         return if delivery.event.group().is_some() { Routing::Unaddressed } else { Routing::Unknown };
     };
     let subresources = match (delivery.event.group(), &delivery.event) {
-        (_, EventName::OrderInvoiced) => enum_set!(Subresource::Invoices | Subresource::Events),
-        (Some(EventGroup::Logistics), _) => enum_set!(Subresource::Shipments | Subresource::Tracking),
-        _ => enum_set!(Subresource::Order),
+        (_, EventName::OrderInvoiced) => Subresource::Invoices | Subresource::Events,
+        (Some(EventGroup::Logistics), _) => Subresource::Shipments | Subresource::Tracking,
+        _ => Subresource::Order.into(),
     };
     let expected = delivery.order_status().map(|status| Expected { status, at: delivery.timestamp });
     Routing::Read(
@@ -60,7 +60,7 @@ fn route_to_order(delivery: &Delivery) -> Routing {
     )
 }
 
-fn hinted(subresources: EnumSet<Subresource>) -> RefreshRequest {
+fn hinted(subresources: BitFlags<Subresource>) -> RefreshRequest {
     RefreshRequest { subresources, urgency: Urgency::Hinted, ..RefreshRequest::default() }
 }
 

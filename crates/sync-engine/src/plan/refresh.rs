@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use enumset::{EnumSet, enum_set};
+use enumflags2::BitFlags;
 use espelho_model::{ContentHash, ProductId, order::Order};
 use espelho_store::{KnownSubresource, Op, Subresource};
 use rust_decimal::Decimal;
@@ -22,11 +22,11 @@ const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
 /// Splits a request, so that the order itself is written before its sub-resources are read: each of those may wait for
 /// its turn. Returns the parts in their order, and one part where there is nothing to split.
 pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
-    let mut rest = request.subresources;
-    if !rest.remove(Subresource::Order) || rest.is_empty() {
+    let rest = request.subresources & !BitFlags::from(Subresource::Order);
+    if rest == request.subresources || rest.is_empty() {
         return vec![request.clone()];
     }
-    let first = RefreshRequest { subresources: enum_set!(Subresource::Order), ..request.clone() };
+    let first = RefreshRequest { subresources: Subresource::Order.into(), ..request.clone() };
     let rest = RefreshRequest {
         subresources: rest,
         expected: None,
@@ -107,7 +107,7 @@ pub fn products_of(order: &Order) -> Vec<ProductId> {
 
 /// Returns the sub-resources to read, in the order in which they are taken. Tracking is written onto shipments, which
 /// are therefore read before it, so that the mirror has them.
-pub fn subresources_to_read(request: &RefreshRequest) -> EnumSet<Subresource> {
+pub fn subresources_to_read(request: &RefreshRequest) -> BitFlags<Subresource> {
     let mut left = request.subresources;
     left.remove(Subresource::Order);
     if left.contains(Subresource::Tracking) {
@@ -117,7 +117,7 @@ pub fn subresources_to_read(request: &RefreshRequest) -> EnumSet<Subresource> {
 }
 
 /// Whether a sub-resource may need another one to be read after it: shipments, unless tracking follows in any case.
-pub fn may_need_tracking(read: Subresource, left: EnumSet<Subresource>) -> bool {
+pub fn may_need_tracking(read: Subresource, left: BitFlags<Subresource>) -> bool {
     read == Subresource::Shipments && !left.contains(Subresource::Tracking)
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use chrono::{DateTime, FixedOffset, Utc};
-use enumset::EnumSet;
+use enumflags2::BitFlags;
 use espelho_api_client::ListedRow;
 use espelho_model::{
     ContentHash, OrderNumber, ProductId,
@@ -141,9 +141,9 @@ impl ListedState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefreshRequest {
     /// Which sub-resources of an order; empty for a product, which is read in full.
-    pub subresources: EnumSet<Subresource>,
+    pub subresources: BitFlags<Subresource>,
     /// Less urgent sub-resources, read after the others: what a delivery reported does not wait for them.
-    pub afterwards: EnumSet<Subresource>,
+    pub afterwards: BitFlags<Subresource>,
     /// The state that an order should show by now.
     pub expected: Option<Box<Expected>>,
     /// The values that a product should show by now.
@@ -191,7 +191,7 @@ impl RefreshRequest {
             Ordering::Equal => (),
         }
         self.subresources |= other.subresources;
-        self.afterwards = (self.afterwards | other.afterwards) - self.subresources;
+        self.afterwards = (self.afterwards | other.afterwards) & !self.subresources;
         self.expected = match (self.expected, other.expected) {
             (Some(one), Some(other)) => Some(Box::new(one.later(*other))),
             (one, other) => one.or(other),
@@ -212,8 +212,8 @@ impl RefreshRequest {
     /// Moves the sub-resources behind the more urgent request: the order itself is one request, and each sub-resource
     /// one more.
     fn defer(&mut self) {
-        self.afterwards |= self.subresources - Subresource::Order;
-        self.subresources &= EnumSet::only(Subresource::Order);
+        self.afterwards |= self.subresources & !BitFlags::from(Subresource::Order);
+        self.subresources &= Subresource::Order;
     }
 }
 
@@ -293,30 +293,30 @@ mod tests {
     #[test]
     fn what_a_delivery_tells_of_does_not_wait_for_sides_that_a_sweep_wants() {
         let hinted = RefreshRequest {
-            subresources: EnumSet::from_iter([Subresource::Shipments]),
+            subresources: BitFlags::from_iter([Subresource::Shipments]),
             urgency: Urgency::Hinted,
             ..RefreshRequest::default()
         };
         let fetched_subresources =
-            EnumSet::from_iter([Subresource::Order, Subresource::Shipments, Subresource::Events]);
+            BitFlags::from_iter([Subresource::Order, Subresource::Shipments, Subresource::Events]);
         let swept = RefreshRequest { subresources: fetched_subresources, ..RefreshRequest::default() };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
-            assert_eq!(both.subresources, EnumSet::from_iter([Subresource::Order, Subresource::Shipments]));
-            assert_eq!(both.afterwards, EnumSet::from_iter([Subresource::Events]));
+            assert_eq!(both.subresources, BitFlags::from_iter([Subresource::Order, Subresource::Shipments]));
+            assert_eq!(both.afterwards, BitFlags::from_iter([Subresource::Events]));
         }
     }
 
     #[test]
     fn two_wants_together_lose_nothing_of_either() {
         let hinted = RefreshRequest {
-            subresources: EnumSet::from_iter([Subresource::Order]),
+            subresources: BitFlags::from_iter([Subresource::Order]),
             urgency: Urgency::Hinted,
             ids: vec![1],
             ..RefreshRequest::default()
         };
         let hash = Some(ContentHash::of(b"row"));
         let swept = RefreshRequest {
-            subresources: EnumSet::from_iter([Subresource::Events]),
+            subresources: BitFlags::from_iter([Subresource::Events]),
             listing_hash: hash,
             has_listed_status: true,
             was_denied: true,
@@ -324,8 +324,8 @@ mod tests {
             ..RefreshRequest::default()
         };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
-            assert_eq!(both.subresources, EnumSet::from_iter([Subresource::Order]));
-            assert_eq!(both.afterwards, EnumSet::from_iter([Subresource::Events]));
+            assert_eq!(both.subresources, BitFlags::from_iter([Subresource::Order]));
+            assert_eq!(both.afterwards, BitFlags::from_iter([Subresource::Events]));
             assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
             assert!(both.has_listed_status && both.was_denied && both.is_unknown);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use enumset::EnumSet;
+use enumflags2::BitFlags;
 use espelho_model::{
     Clock as _, ContentHash, OrderNumber, ProductId, RawJson,
     order::{Order, STATUSES, TERMINAL_STATUSES},
@@ -267,7 +267,7 @@ async fn read(world: &World, lease: &Lease, number: &str, parts: &[Subresource])
 type Place = (DateTime<Utc>, OrderNumber);
 
 /// The orders with sides to read, and these sides.
-async fn unread(world: &World, below: Option<&Place>, limit: u32) -> Vec<(String, EnumSet<Subresource>)> {
+async fn unread(world: &World, below: Option<&Place>, limit: u32) -> Vec<(String, BitFlags<Subresource>)> {
     let unread = world.store.staleness().unread_orders(&minha_loja(), below, limit).await.unwrap();
     unread.into_iter().map(|order| (order.number.into_string(), order.subresources)).collect()
 }
@@ -276,7 +276,7 @@ async fn unread_numbers(world: &World, below: Option<&Place>, limit: u32) -> Vec
     unread(world, below, limit).await.into_iter().map(|(number, _)| number).collect()
 }
 
-fn all_but(read: &[Subresource]) -> EnumSet<Subresource> {
+fn all_but(read: &[Subresource]) -> BitFlags<Subresource> {
     Subresource::BELOW_ORDER.into_iter().filter(|subresource| !read.contains(subresource)).collect()
 }
 
@@ -372,7 +372,7 @@ pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &
     write(world, &lease, &["2"], "shipped").await;
     read(world, &lease, "1", &[Subresource::Shipments, Subresource::Events]).await;
     read(world, &lease, "1", &[Subresource::Financial, Subresource::Invoices]).await;
-    let expected = [("1", EnumSet::only(Subresource::Tracking)), ("3", all_but(&[]))];
+    let expected = [("1", BitFlags::from(Subresource::Tracking)), ("3", all_but(&[]))];
     assert_eq!(unread(world, None, 9).await, expected.map(|(number, left)| (number.to_owned(), left)));
     read(world, &lease, "1", &[Subresource::Tracking]).await;
     assert_eq!(unread_numbers(world, None, 9).await, ["3"]);

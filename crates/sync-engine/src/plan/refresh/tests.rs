@@ -15,7 +15,7 @@ fn hash(number: i64) -> ContentHash {
     ContentHash::from_i64(number)
 }
 
-fn set(subresources: &[Subresource]) -> EnumSet<Subresource> {
+fn set(subresources: &[Subresource]) -> BitFlags<Subresource> {
     subresources.iter().copied().collect()
 }
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use enumset::EnumSet;
+use enumflags2::BitFlags;
 use espelho_model::{OrderNumber, ProductId};
 use proptest::prelude::*;
 
@@ -166,7 +166,7 @@ fn a_hint_makes_urgent_what_a_sweep_has_found() {
 #[test]
 fn sides_that_a_sweep_wants_are_read_after_what_a_delivery_has_told_and_are_not_forgotten() {
     let mut queue = Queue::default();
-    let fetched_subresources = EnumSet::from_iter([espelho_store::Subresource::Events]);
+    let fetched_subresources = BitFlags::from_iter([espelho_store::Subresource::Events]);
     queue.push(
         seconds(0.0),
         order(1),
@@ -184,7 +184,7 @@ fn sides_that_a_sweep_wants_are_read_after_what_a_delivery_has_told_and_are_not_
 #[test]
 fn a_reading_of_a_sweep_that_gives_way_to_a_delivery_is_done_with_it_and_after_it() {
     let mut queue = Queue::default();
-    let fetched_subresources = EnumSet::from_iter([espelho_store::Subresource::Events]);
+    let fetched_subresources = BitFlags::from_iter([espelho_store::Subresource::Events]);
     queue.push(
         seconds(0.0),
         order(1),
@@ -298,7 +298,7 @@ proptest! {
         let reads = |hints: &[(u8, usize)]| {
             let mut queue = Queue::default();
             for (n, subresource) in hints {
-                let subresources = EnumSet::from_iter([espelho_store::Subresource::ALL[*subresource]]);
+                let subresources = BitFlags::from_iter([espelho_store::Subresource::ALL[*subresource]]);
                 queue.push(seconds(0.0), order(*n), RefreshRequest { subresources, ..hint(0) });
             }
             let mut reads = BTreeMap::new();
