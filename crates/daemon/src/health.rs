@@ -75,10 +75,13 @@ impl Health {
     }
 
     /// Shows the health of one store, if it is known.
-    pub(crate) fn see(&self, store: &StoreKey, see: impl FnOnce(&StoreHealth)) {
-        if let Some(health) = self.stores().get(store) {
-            see(health);
-        }
+    pub(crate) fn see<R>(&self, store: &StoreKey, see: impl FnOnce(&StoreHealth) -> R) -> Option<R> {
+        self.stores().get(store).map(see)
+    }
+
+    /// Shows the health of each store, by name.
+    pub(crate) fn see_all(&self, mut see: impl FnMut(&StoreKey, &StoreHealth)) {
+        self.stores().iter().for_each(|(store, health)| see(store, health));
     }
 
     /// Says that this process takes requests to read the configuration again.

@@ -37,32 +37,34 @@ pub(super) async fn ready(
     Extract(state): Extract<State>,
     Query(Verbosity { verbose }): Query<Verbosity>,
 ) -> impl IntoResponse {
-    let asking = state.clone();
-    let asked = super::in_time(&state.clock, async move { of_database(&asking).await }).await;
+    let (asking, is_verbose) = (state.clone(), verbose.is_some());
+    let asked = super::in_time(&state.clock, async move { of_database(&asking, is_verbose).await }).await;
     let mut checks: Vec<Check> = asked.unwrap_or_else(|| vec![("database".into(), Err("no answer".into()))]);
     checks.push(("disk".into(), disk(&state)));
     let posted = state.snapshots.board.latest();
-    let mut ours = HashSet::new();
-    for (key, health) in state.health.snapshot() {
-        let was_read = posted.as_deref().is_some_and(|posted| was_read(posted, &key));
-        checks.push((format!("store {key}"), of_store(&health, was_read, state.snapshots.locale)));
-        ours.insert(key);
-    }
+    let were_read = posted.as_deref().map(were_read).unwrap_or_default();
+    // Monitors ask every few seconds: of thousands of stores, nothing is copied that is not shown.
+    state.health.see_all(|key, health| {
+        let check = of_store(health, were_read.contains(key), state.snapshots.locale);
+        if is_verbose || check.is_err() {
+            checks.push((format!("store {key}"), check));
+        }
+    });
     if let Some(posted) = &posted {
-        refuse_tokens(&mut checks, &posted.verdict, &ours);
+        refuse_tokens(&mut checks, &posted.verdict, |store| state.health.see(store, |_| ()).is_some());
     }
-    let notes = if verbose.is_some() { alarms(&state) } else { Vec::new() };
-    answer(&checks, &notes, verbose.is_some())
+    let notes = if is_verbose { alarms(&state) } else { Vec::new() };
+    answer(&checks, &notes, is_verbose)
 }
 
 /// Checks whether the database takes a write, the inbox is emptied, and every token is valid.
-async fn of_database(state: &State) -> Vec<Check> {
+async fn of_database(state: &State, is_verbose: bool) -> Vec<Check> {
     let writable = match state.store.file_trouble() {
         Some(trouble) => Err(trouble.to_string()),
         None => state.store.diagnostics().prove_write().await.map_err(|error| error.to_string()),
     };
     let mut checks: Vec<Check> = vec![("database".into(), writable), ("inbox".into(), inbox(state).await)];
-    checks.extend(tokens(state).await);
+    checks.extend(tokens(state, is_verbose).await);
     checks
 }
 
@@ -102,9 +104,10 @@ fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, Str
     (status, text)
 }
 
-/// Tells whether any complete reconciliation of a store is on record, by this process or an earlier one.
-fn was_read(posted: &Posted, key: &StoreKey) -> bool {
-    posted.seen.stores.iter().any(|store| store.key == *key && store.complete_at.is_some())
+/// Returns the stores of which a complete reconciliation is on record, by this process or an earlier one.
+fn were_read(posted: &Posted) -> HashSet<&StoreKey> {
+    let stores = posted.seen.stores.iter();
+    stores.filter(|store| store.complete_at.is_some()).map(|store| &store.key).collect()
 }
 
 /// Checks a store. What ails it is told in the installation's language, like the alarms beside it; the checks' own words are
@@ -121,9 +124,9 @@ fn of_store(health: &StoreHealth, was_read: bool, locale: Locale) -> Result<(), 
 
 /// Fails the token of each of our stores whose credential has a failing alarm, whenever that token ends. A warning keeps
 /// nobody from coming here: our token works beside another program. Nor does another machine's store.
-fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict, ours: &HashSet<StoreKey>) {
+fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict, is_ours: impl Fn(&StoreKey) -> bool) {
     for alarm in &verdict.alarms {
-        let Some(store) = alarm.store.as_ref().filter(|store| ours.contains(*store)) else { continue };
+        let Some(store) = alarm.store.as_ref().filter(|store| is_ours(store)) else { continue };
         let is_out = alarm.severity == Severity::Failing;
         if is_out && matches!(alarm.code, Code::CredentialRefused | Code::ForeignLogin) {
             let token = format!("token {store}");
@@ -133,26 +136,22 @@ fn refuse_tokens(checks: &mut Vec<Check>, verdict: &Verdict, ours: &HashSet<Stor
     }
 }
 
-/// Returns the expired tokens; a store with a valid token needs no line.
-async fn tokens(state: &State) -> Vec<Check> {
+/// Returns the expired tokens of the stores that this process holds, and the valid ones too where every check is shown.
+async fn tokens(state: &State, is_verbose: bool) -> Vec<Check> {
     let now = state.clock.now();
     let ends = match state.store.overview().token_ends().await {
         Ok(ends) => ends,
         Err(error) => return vec![("tokens".into(), Err(error.to_string()))],
     };
-    let ours: HashSet<StoreKey> = state
-        .health
-        .snapshot()
-        .into_iter()
-        .filter(|(_, health)| health.is_held())
-        .map(|(key, _)| key)
-        .collect();
-    let is_ours = |store: &str| StoreKey::new(store).is_ok_and(|key| ours.contains(&key));
+    let is_ours = |store: &str| {
+        StoreKey::new(store).is_ok_and(|key| state.health.see(&key, StoreHealth::is_held) == Some(true))
+    };
     let check = |end: DateTime<Utc>| match end > now {
         true => Ok(()),
         false => Err(format!("expired at {}", end.format("%Y-%m-%dT%H:%M:%SZ"))),
     };
     ends.into_iter()
+        .filter(|(_, end)| is_verbose || check(*end).is_err())
         .filter(|(store, _)| is_ours(store))
         .map(|(store, end)| (format!("token {store}"), check(end)))
         .collect()
@@ -235,10 +234,10 @@ mod tests {
             alarm(Code::CredentialRefused, "elsewhere"),
             alarm(Code::ForeignLogin, "shared"),
         ];
-        let ours = ["a", "b", "c", "shared"].map(|key| StoreKey::new(key).unwrap()).into();
+        let ours: HashSet<StoreKey> = ["a", "b", "c", "shared"].map(|key| StoreKey::new(key).unwrap()).into();
         let verdict = Verdict { state: Overall::Failing, alarms, unproved: Vec::new() };
         let mut checks = vec![good("token a"), good("token c"), good("token shared")];
-        refuse_tokens(&mut checks, &verdict, &ours);
+        refuse_tokens(&mut checks, &verdict, |store| ours.contains(store));
         let refused = |name: &str, code: &str| (name.to_owned(), Err(code.to_owned()));
         assert_eq!(
             checks,
