@@ -67,6 +67,11 @@ impl MemoryBudget {
         Permit(permits.acquire().await.ok())
     }
 
+    /// Tells if as many orders and products are being refreshed as may be.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.readings.available_permits() == 0
+    }
+
     /// Waits for a permit for one refresh.
     pub(crate) async fn reading(&self) -> Permit<'_> {
         let _waiting = watch::idle();

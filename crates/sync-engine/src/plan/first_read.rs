@@ -17,6 +17,9 @@ const LATEST_BESIDE_READING: usize = 5;
 /// Sub-resources that one sweep queues of a mirrored store: of open orders; with those of the latest changed orders; and
 /// with those of the backlog.
 const MIRRORED: (usize, usize, usize) = (50, 75, 100);
+/// The same while so many stores read at once that all wait for their turn: as many as a store has turns for until the next
+/// sweep, so that thousands of queues are short.
+const CROWDED: (usize, usize, usize) = (10, 14, 20);
 
 /// The part of a store that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +30,16 @@ pub enum Phase {
     Reading,
     /// The mirror was complete once.
     Mirrored,
+    /// The mirror was complete once, and the stores of the process read as much at once as they may.
+    Crowded,
 }
 
 impl Phase {
-    /// Returns the phase of a store whose work began so long ago.
-    pub fn of(is_mirrored: bool, since_start: Duration) -> Self {
+    /// Returns the phase of a store whose work began so long ago. `is_crowded` tells if the stores of the process read as
+    /// much at once as they may.
+    pub fn of(is_mirrored: bool, since_start: Duration, is_crowded: bool) -> Self {
         match is_mirrored {
+            true if is_crowded => Self::Crowded,
             true => Self::Mirrored,
             false if since_start < HEAD_START => Self::HeadStart,
             false => Self::Reading,
@@ -45,6 +52,7 @@ impl Phase {
             Self::HeadStart => 0,
             Self::Reading => BESIDE_READING.0,
             Self::Mirrored => MIRRORED.0,
+            Self::Crowded => CROWDED.0,
         }
     }
 
@@ -54,6 +62,7 @@ impl Phase {
             Self::HeadStart => 0,
             Self::Reading => LATEST_BESIDE_READING,
             Self::Mirrored => MIRRORED.1.saturating_sub(open),
+            Self::Crowded => CROWDED.1.saturating_sub(open),
         }
     }
 
@@ -63,6 +72,7 @@ impl Phase {
             Self::HeadStart => 0,
             Self::Reading => BESIDE_READING.1.saturating_sub(latest),
             Self::Mirrored => MIRRORED.2.saturating_sub(open + latest),
+            Self::Crowded => CROWDED.2.saturating_sub(open + latest),
         }
     }
 }
@@ -85,16 +95,17 @@ mod tests {
 
     #[test]
     fn a_first_reading_has_the_budget_alone_for_two_minutes() {
-        for (is_mirrored, seconds, expected) in [
-            (false, 0, Phase::HeadStart),
-            (false, 119, Phase::HeadStart),
-            (false, 120, Phase::Reading),
-            (false, 86_400, Phase::Reading),
-            (true, 0, Phase::Mirrored),
-            (true, 86_400, Phase::Mirrored),
+        for (is_mirrored, seconds, is_crowded, expected) in [
+            (false, 0, false, Phase::HeadStart),
+            (false, 119, true, Phase::HeadStart),
+            (false, 120, true, Phase::Reading),
+            (false, 86_400, false, Phase::Reading),
+            (true, 0, false, Phase::Mirrored),
+            (true, 86_400, false, Phase::Mirrored),
+            (true, 0, true, Phase::Crowded),
         ] {
-            let phase = Phase::of(is_mirrored, Duration::from_secs(seconds));
-            assert_eq!(phase, expected, "{is_mirrored} {seconds} s");
+            let phase = Phase::of(is_mirrored, Duration::from_secs(seconds), is_crowded);
+            assert_eq!(phase, expected, "{is_mirrored} {seconds} s {is_crowded}");
         }
     }
 
@@ -108,6 +119,9 @@ mod tests {
             (Phase::Mirrored, 0, 75, (50, 75, 25)),
             (Phase::Mirrored, 50, 25, (50, 25, 25)),
             (Phase::Mirrored, 54, 25, (50, 21, 21)),
+            (Phase::Crowded, 0, 14, (10, 14, 6)),
+            (Phase::Crowded, 10, 4, (10, 4, 6)),
+            (Phase::Crowded, 12, 4, (10, 2, 4)),
         ] {
             let quota = (phase.of_open(), phase.of_latest(open), phase.of_backlog(open, latest));
             assert_eq!(quota, expected, "{phase:?} after {open} and {latest}");

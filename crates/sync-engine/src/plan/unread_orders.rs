@@ -69,9 +69,9 @@ impl UnreadWalk {
 }
 
 /// Tells if the open orders are looked up beside the latest changed ones. An answer that is not full has them too, but a
-/// first reading takes few orders of it.
+/// first reading, or one of many stores at once, takes few orders of it.
 pub fn needs_open(latest: &[UnreadOrder], phase: Phase) -> bool {
-    phase == Phase::Reading || is_full(latest)
+    matches!(phase, Phase::Reading | Phase::Crowded) || is_full(latest)
 }
 
 /// Takes orders until they have `most` sub-resources or more; returns them, and the place of the last one if others may
@@ -208,6 +208,7 @@ mod tests {
             (Phase::Mirrored, 100, true),
             (Phase::Reading, 0, true),
             (Phase::Reading, 100, true),
+            (Phase::Crowded, 0, true),
         ] {
             assert_eq!(needs_open(&unread(1..=latest, 5), phase), expected, "{phase:?} {latest}");
         }

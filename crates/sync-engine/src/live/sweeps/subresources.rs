@@ -26,7 +26,8 @@ pub(super) struct SubresourceSweep {
 
 impl SubresourceSweep {
     /// Queues sub-resources that were not read after their order last changed: those of open orders first, then those
-    /// of the latest changed ones, then some of the backlog. A first reading has the budget alone for a while.
+    /// of the latest changed ones, then some of the backlog. A first reading has the budget alone for a while, and while
+    /// many stores read at once, each queues few.
     pub(super) async fn sweep(
         &mut self,
         context: &StoreContext,
@@ -39,7 +40,8 @@ impl SubresourceSweep {
         }
         let now = context.clock.monotonic();
         let started = *self.started.get_or_insert(now);
-        let phase = Phase::of(signals.is_mirrored(), now.saturating_sub(started));
+        let is_crowded = context.memory_budget.is_crowded();
+        let phase = Phase::of(signals.is_mirrored(), now.saturating_sub(started), is_crowded);
         if phase != Phase::HeadStart {
             self.sweep_unread(context, queue, phase).await?;
         }

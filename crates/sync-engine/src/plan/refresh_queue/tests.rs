@@ -170,7 +170,7 @@ fn sides_that_a_sweep_wants_are_read_after_what_a_delivery_has_told_and_are_not_
     queue.push(
         seconds(0.0),
         order(1),
-        RefreshRequest { subresources: fetched_subresources.clone(), ..RefreshRequest::default() },
+        RefreshRequest { subresources: fetched_subresources, ..RefreshRequest::default() },
     );
     queue.push(seconds(0.0), order(1), hint(1));
     assert!(take(&mut queue, 0.0).unwrap().request.subresources.is_empty());
@@ -188,7 +188,7 @@ fn a_reading_of_a_sweep_that_gives_way_to_a_delivery_is_done_with_it_and_after_i
     queue.push(
         seconds(0.0),
         order(1),
-        RefreshRequest { subresources: fetched_subresources.clone(), ..RefreshRequest::default() },
+        RefreshRequest { subresources: fetched_subresources, ..RefreshRequest::default() },
     );
     queue.take(seconds(0.0), Urgency::Swept).unwrap();
     assert!(!queue.is_hinted(&order(1)));
