@@ -1,9 +1,9 @@
 //! The metrics: each is described once, in [`list`]. Its registration, its `# HELP` and its row in `docs/OPERATIONS.md`
 //! follow from there. `dashboard` writes `config/grafana-dashboard.json`, and holds it and the alerts against the list.
 //!
-//! What happens is counted where it happens: of every store by [`by_store`] ([`Metric::add`] and [`Metric::set`]), all else
-//! by a recorder ([`Metric::counter`] and the like). A state is collected when somebody asks ([`Exposition`]). All need one
-//! value for each label of the description.
+//! An event is counted where it happens: in the table [`by_store`] if every store has lines of the metric
+//! ([`Metric::add`], [`Metric::set`]), otherwise in a recorder ([`Metric::counter`] and the like). A state is collected when
+//! somebody asks ([`Exposition`]). All need one value for each label of the description.
 
 pub(crate) mod by_store;
 #[cfg(test)]

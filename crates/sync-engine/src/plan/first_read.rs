@@ -17,8 +17,8 @@ const LATEST_BESIDE_READING: usize = 5;
 /// Sub-resources that one sweep queues of a mirrored store: of open orders; with those of the latest changed orders; and
 /// with those of the backlog.
 const MIRRORED: (usize, usize, usize) = (50, 75, 100);
-/// The same while so many stores read at once that all wait for their turn: as many as a store has turns for until the next
-/// sweep, so that thousands of queues are short.
+/// The same while the stores of the process read as much at once as they may: more would only wait, in the memory of
+/// thousands of queues.
 const CROWDED: (usize, usize, usize) = (10, 14, 20);
 
 /// The part of a store that is read.
