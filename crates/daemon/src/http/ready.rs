@@ -151,9 +151,9 @@ async fn tokens(state: &State, is_verbose: bool) -> Vec<Check> {
         false => Err(format!("expired at {}", end.format("%Y-%m-%dT%H:%M:%SZ"))),
     };
     ends.into_iter()
-        .filter(|(_, end)| is_verbose || check(*end).is_err())
-        .filter(|(store, _)| is_ours(store))
-        .map(|(store, end)| (format!("token {store}"), check(end)))
+        .map(|(store, end)| (store, check(end)))
+        .filter(|(store, check)| (is_verbose || check.is_err()) && is_ours(store))
+        .map(|(store, check)| (format!("token {store}"), check))
         .collect()
 }
 

@@ -129,7 +129,14 @@ impl SnapshotCache {
     async fn fresh(self: &Arc<Self>, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
         let (snapshots, key) = (Arc::clone(self), of.cloned());
         // In a task of its own: a query that is dropped half-way would lose its connection.
-        let taking = tokio::spawn(async move { snapshots.take(key.as_ref()).await });
+        let taking = tokio::spawn(async move {
+            let taken = snapshots.take(key.as_ref()).await;
+            // One that comes too late is the last one, too.
+            if let Ok(snapshot) = &taken {
+                snapshots.last.lock().keep(key.as_ref(), snapshots.clock.monotonic(), snapshot);
+            }
+            taken
+        });
         let taken = tokio::select! {
             taken = taking => taken.ok()?,
             () = self.clock.sleep(ANSWER_TIMEOUT) => {
@@ -138,10 +145,7 @@ impl SnapshotCache {
             }
         };
         match taken {
-            Ok(snapshot) => {
-                self.last.lock().keep(of, self.clock.monotonic(), &snapshot);
-                Some(snapshot)
-            }
+            Ok(snapshot) => Some(snapshot),
             Err(error) => {
                 self.last.lock().is_unanswered = true;
                 tracing::debug!(%error, "no new status snapshot; using the last one");
