@@ -224,11 +224,23 @@ impl StalenessWriter<'_, '_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn note_products_read(&mut self, products: Vec<ProductId>) -> Result<(), Error> {
-        let (store, at) = (self.page.store_key().as_str().to_owned(), self.page.at());
-        let products = last_of_each(products, ProductId::clone);
-        let values = products
-            .into_iter()
-            .flat_map(|id| -> [Value; 3] { [store.as_str().into(), id.into_string().into(), at.into()] });
+        let at = self.page.at();
+        self.note_products_read_at(products.into_iter().map(|id| (id, at)).collect()).await
+    }
+
+    /// Records when products were read, changed or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_products_read_at(
+        &mut self,
+        products: Vec<(ProductId, DateTime<Utc>)>,
+    ) -> Result<(), Error> {
+        let store = self.page.store_key().as_str().to_owned();
+        let products = last_of_each(products, |(id, _)| id.clone());
+        let values = products.into_iter().flat_map(|(id, at)| -> [Value; 3] {
+            [store.as_str().into(), id.into_string().into(), at.into()]
+        });
         let values = values.collect();
         self.page.tx.insert(&NOTE_PRODUCTS, values).await.map(drop)
     }

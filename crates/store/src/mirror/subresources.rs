@@ -235,17 +235,32 @@ impl StalenessWriter<'_, '_> {
         &mut self,
         read: Vec<(OrderNumber, Subresource, ContentHash)>,
     ) -> Result<(), Error> {
-        let (store, at) = (self.page.store_key().as_str().to_owned(), self.page.at());
+        let read_at = self.page.at();
+        let reading = |(order, subresource, content_hash)| {
+            (order, KnownSubresource { subresource, read_at, content_hash })
+        };
+        self.note_subresources_at(read.into_iter().map(reading).collect()).await
+    }
+
+    /// Records when sub-resources of orders were read, changed or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_subresources_at(
+        &mut self,
+        read: Vec<(OrderNumber, KnownSubresource)>,
+    ) -> Result<(), Error> {
+        let store = self.page.store_key().as_str().to_owned();
         let privacy = Arc::clone(self.page.privacy());
-        let read = last_of_each(read, |(order, subresource, _)| (order.clone(), *subresource));
-        let below_order = read.iter().filter(|(_, subresource, _)| *subresource != Subresource::Order);
-        let orders: BTreeSet<String> = below_order.map(|(order, ..)| order.as_str().to_owned()).collect();
-        let values = read.into_iter().flat_map(|(order, subresource, hash)| -> [Value; 6] {
+        let read = last_of_each(read, |(order, read)| (order.clone(), read.subresource));
+        let below_order = read.iter().filter(|(_, read)| read.subresource != Subresource::Order);
+        let orders: BTreeSet<String> = below_order.map(|(order, _)| order.as_str().to_owned()).collect();
+        let values = read.into_iter().flat_map(|(order, read)| -> [Value; 6] {
             // The age of an order is that of its shipments, which are read together with everything else.
-            let due_at = (subresource == Subresource::Shipments).then_some(at);
-            let (order, part) = (order.into_string().into(), subresource.as_str().into());
-            let hash = privacy.marked(hash).as_i64();
-            [store.as_str().into(), order, part, at.into(), hash.into(), due_at.into()]
+            let due_at = (read.subresource == Subresource::Shipments).then_some(read.read_at);
+            let (order, part) = (order.into_string().into(), read.subresource.as_str().into());
+            let hash = privacy.marked(read.content_hash).as_i64();
+            [store.as_str().into(), order, part, read.read_at.into(), hash.into(), due_at.into()]
         });
         let values = values.collect();
         self.page.tx.insert(&NOTE, values).await?;

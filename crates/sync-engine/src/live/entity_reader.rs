@@ -1,9 +1,11 @@
 //! Reads one entity, and hands it to the row writer.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{OrderNumber, ProductId, RawJson, containment::Panicked, order::Order, sync::Resource};
-use espelho_store::{Error as StoreError, Op, Subresource};
+use espelho_store::{Error as StoreError, KnownSubresource, Op, Subresource};
 use parking_lot::Mutex;
 use tracing::Instrument as _;
 
@@ -15,19 +17,25 @@ use super::{
     signals::Signals,
     sold_products::SoldProducts,
     subresources::FetchedSubresource,
+    unchanged_readings::{UnchangedReading, UnchangedReadings},
 };
 use crate::{
     Input, StoreContext, order_trace,
+    plan::located_levels::LocationNames,
     plan::push::doubts::Doubts,
     plan::refresh::{
-        goes_back, is_known, is_settled, is_shown, may_be_behind, may_need_tracking, order_events,
-        product_events, products_of, proves_missed_events, reads_order, steps, subresource_events,
-        subresources_to_read,
+        are_known, goes_back, is_in_rotation, is_known, is_settled, is_shown, may_be_behind,
+        may_need_tracking, order_events, product_events, products_of, proves_missed_events, reads_order,
+        steps, subresource_events, subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
+    plan::upsert::{RowPlan, plan_row},
     pull::{OrdersPull, ProductsPull, Pull as _},
     quarantine::{Attempt, Poison},
 };
+
+/// Stock locations are looked up anew after this time.
+const LOCATIONS_LAST: Duration = Duration::from_secs(10);
 
 /// Why a refresh failed.
 pub(super) enum Cause {
@@ -80,6 +88,13 @@ pub(super) struct Refreshed {
     pub(super) changed_at: Option<DateTime<Utc>>,
 }
 
+impl Refreshed {
+    /// A reading that found what the mirror has.
+    fn unchanged(is_shown: bool) -> Self {
+        Self { is_shown, op: None, events: Vec::new(), is_reported_here: true, changed_at: None }
+    }
+}
+
 /// Reads entities of a store.
 pub(super) struct EntityReader<'c> {
     context: &'c StoreContext,
@@ -90,18 +105,23 @@ pub(super) struct EntityReader<'c> {
     /// Whether deliveries arrive at all.
     receives: bool,
     rows: RowWriter<'c>,
+    unchanged: &'c UnchangedReadings<'c>,
     /// The orders whose details their listing rows contradict, and since when.
     contradicted: Mutex<Doubts>,
+    /// The stock locations, and when they were looked up, as a monotonic time.
+    locations: Mutex<Option<(Duration, LocationNames)>>,
 }
 
 impl<'c> EntityReader<'c> {
-    /// Returns a reader that tells `sold` the products of changed orders, and gives way to what `queue` has hints of.
+    /// Returns a reader that tells `sold` the products of changed orders, gives way to what `queue` has hints of, and leaves
+    /// readings of the rotation that changed nothing to `unchanged`.
     pub(super) fn new(
         context: &'c StoreContext,
         queue: &'c RefreshQueue<'c>,
         sold: &'c SoldProducts<'c>,
         signals: &'c Signals,
         identity: &'c StoreIdentity,
+        unchanged: &'c UnchangedReadings<'c>,
         receives: bool,
     ) -> Self {
         Self {
@@ -112,7 +132,9 @@ impl<'c> EntityReader<'c> {
             identity,
             receives,
             rows: RowWriter::new(context),
+            unchanged,
             contradicted: Mutex::default(),
+            locations: Mutex::default(),
         }
     }
 
@@ -161,6 +183,7 @@ impl<'c> EntityReader<'c> {
         entity: &Entity,
         request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
+        let read_at = self.context.clock.now();
         let known = self.rows.row(Resource::Orders, number.as_str()).await?;
         let (client, _held) = self.context.client.in_lane(lane_of(request.urgency)).holding();
         let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
@@ -177,8 +200,10 @@ impl<'c> EntityReader<'c> {
                 return Err(Cause::Unbelieved(error));
             }
         }
-        let (before, mirrored_at) =
-            self.context.store.lookups().order_status(&self.context.key, number).await?;
+        let (before, mirrored_at) = match &order {
+            Some(_) => self.context.store.lookups().order_status(&self.context.key, number).await?,
+            None => (None, None),
+        };
         let changed_at = order.as_ref().and_then(|fetched| fetched.detail.updated_at);
         let raw = order.as_ref().map(|fetched| fetched.detail.raw.clone());
         let now = self.context.clock.now();
@@ -189,7 +214,26 @@ impl<'c> EntityReader<'c> {
         let detail = order.as_ref().map(|fetched| &fetched.detail);
         let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
-        let missed_events = self.events_of(number, request, &subresources).await?;
+        if request.subresources.contains(Subresource::Shipments) {
+            self.signals.note_shipped();
+        }
+        let read: Vec<_> = subresources.iter().map(|fetched| (fetched.subresource, fetched.hash)).collect();
+        let proves_missed = proves_missed_events(request, !read.is_empty(), self.receives);
+        let before_reading = match proves_missed || is_in_rotation(request) {
+            true => self.context.store.staleness().order_subresources(&self.context.key, number).await?,
+            false => Vec::new(),
+        };
+        if order.is_none() && is_in_rotation(request) && are_known(&before_reading, &read) {
+            let as_known =
+                |(subresource, content_hash)| KnownSubresource { subresource, read_at, content_hash };
+            let (entity, subresources) = (entity.clone(), read.into_iter().map(as_known).collect());
+            self.unchanged.add(UnchangedReading { entity, known, subresources, read_at });
+            return Ok(Refreshed::unchanged(is_shown));
+        }
+        let missed_events = match proves_missed {
+            true => subresource_events(&read, &before_reading, now),
+            false => Vec::new(),
+        };
         let (sold, status) = products_and_status(detail);
         let is_settled = order.is_some() && !is_behind && is_settled(changed_at, now);
         let read = OrderRead { known, order, is_settled, subresources };
@@ -198,9 +242,6 @@ impl<'c> EntityReader<'c> {
         };
         if op.is_some() {
             self.sold.note(sold);
-        }
-        if request.subresources.contains(Subresource::Shipments) {
-            self.signals.note_shipped();
         }
         let events = order_events(op, status != before, missed_events);
         let is_reported_here = events.is_empty() || self.is_reported_here(number, raw).await?;
@@ -263,40 +304,47 @@ impl<'c> EntityReader<'c> {
         Ok(read)
     }
 
-    /// Returns the events that should have reported changed sub-resources of an unchanged order, if a sweep found them.
-    async fn events_of(
-        &self,
-        number: &OrderNumber,
-        request: &RefreshRequest,
-        read: &[FetchedSubresource],
-    ) -> Result<Vec<&'static str>, StoreError> {
-        if !proves_missed_events(request, !read.is_empty(), self.receives) {
-            return Ok(Vec::new());
-        }
-        let known = self.context.store.staleness().order_subresources(&self.context.key, number).await?;
-        let read: Vec<_> = read.iter().map(|fetched| (fetched.subresource, fetched.hash)).collect();
-        Ok(subresource_events(&read, &known, self.context.clock.now()))
-    }
-
     async fn read_product(
         &self,
         id: &ProductId,
         entity: &Entity,
         request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
+        let read_at = self.context.clock.now();
         let known = self.rows.row(Resource::Products, id.as_str()).await?;
-        let locations = self.context.store.mirror().location_names(&self.context.key).await?;
+        let locations = self.locations().await?;
         let client = self.context.client.in_lane(lane_of(request.urgency));
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
-        let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let product = &fetched.detail.product;
         let (after, is_shown) =
             ((product.quantity, product.price), request.expected_values.are_shown_by(product));
+        if is_in_rotation(request)
+            && plan_row(known, fetched.content_hash, request.listing_hash, None) == RowPlan::Keep
+        {
+            let (entity, subresources) = (entity.clone(), Vec::new());
+            self.unchanged.add(UnchangedReading { entity, known, subresources, read_at });
+            return Ok(Refreshed::unchanged(is_shown));
+        }
+        let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;
         let Written::Row(op) = written else { return Err(Cause::Overtaken) };
         let events = product_events(op, before, after);
         Ok(Refreshed { is_shown, op, events, is_reported_here: true, changed_at: None })
+    }
+
+    /// The stock locations as the mirror describes them. A run of the rotation looks them up once, not for each product; of
+    /// a location that it does not know yet, a product's answer has its description asked for.
+    async fn locations(&self) -> Result<LocationNames, StoreError> {
+        let now = self.context.clock.monotonic();
+        if let Some((at, names)) = &*self.locations.lock()
+            && now.saturating_sub(*at) < LOCATIONS_LAST
+        {
+            return Ok(names.clone());
+        }
+        let names = self.context.store.mirror().location_names(&self.context.key).await?;
+        *self.locations.lock() = Some((now, names.clone()));
+        Ok(names)
     }
 
     /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `refresh_queue` | what is to be refreshed, and who waits: `plan::{refresh_queue, batches, refresh_request}` |
 //! | `ingest` | the inbox into the queue: `inbox_sorting`, `plan::event_routing`, `event_only_data` |
-//! | `worker_pool`, `refresher` | the queue into the mirror: `entity_reader` reads, `row_writer` writes |
+//! | `worker_pool`, `refresher` | the queue into the mirror: `entity_reader` reads, `row_writer` writes, `unchanged_readings` collects what is only noted |
 //! | `sweeps` | what no delivery reported; `plan::schedule` decides when, `sweep_record` keeps how they ended |
 //! | `webhook_watch` | whether deliveries arrive |
 //! | `reconciler`, `daily_audit` | complete reconciliations, admin requests, samples |
@@ -45,6 +45,7 @@ pub(crate) mod subresources;
 mod sweep_log;
 mod sweep_record;
 mod sweeps;
+mod unchanged_readings;
 mod webhook_watch;
 mod worker_pool;
 mod write_if_changed;

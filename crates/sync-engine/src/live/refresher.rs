@@ -12,6 +12,7 @@ use super::{
     row_writer::RowWriter,
     signals::Signals,
     sweep_record::SweepRecord,
+    unchanged_readings::UnchangedReading,
     webhook_watch::WebhookWatch,
 };
 use crate::{
@@ -116,6 +117,28 @@ impl<'c> Refresher<'c> {
             None => (),
         }
         self.release(ids).await;
+        Ok(())
+    }
+
+    /// Notes readings that found what the mirror has. What another task has written meanwhile is read again; what cannot
+    /// be noted comes again with its next turn.
+    pub(super) async fn note_unchanged(&self, readings: Vec<UnchangedReading>) -> Result<(), Error> {
+        let overtaken = match self.rows.note_unchanged(readings).await {
+            Ok(overtaken) => overtaken,
+            Err(error) => {
+                let problem = Problem::from_store(&error);
+                if ends_all(problem.trouble) {
+                    return Err(problem.into());
+                }
+                tracing::warn!(store = %self.context.key, error = problem.error, "readings that changed nothing could not be noted");
+                return Ok(());
+            }
+        };
+        let again = overtaken.into_iter().map(|reading| {
+            let subresources = reading.subresources.into_iter().map(|read| read.subresource);
+            (reading.entity, RefreshRequest::swept(subresources))
+        });
+        self.queue.push(again);
         Ok(())
     }
 

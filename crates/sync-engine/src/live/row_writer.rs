@@ -9,7 +9,10 @@ use espelho_api_client::{ListedRow, resources::products::ProductDetail};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Known, Op, Subresource};
 
-use super::{subresources::FetchedSubresource, write_if_changed::write_if_changed};
+use super::{
+    subresources::FetchedSubresource, unchanged_readings::UnchangedReading,
+    write_if_changed::write_if_changed,
+};
 use crate::{
     StoreContext,
     plan::refresh_request::{Entity, RefreshRequest},
@@ -110,6 +113,50 @@ impl<'c> RowWriter<'c> {
         tx.commit().await?;
         self.context.note_product(known.as_ref());
         Ok(Written::Row(op))
+    }
+
+    /// Notes that what was read is as the mirror has it; returns what another task wrote meanwhile, of which nothing is noted.
+    pub(super) async fn note_unchanged(
+        &self,
+        readings: Vec<UnchangedReading>,
+    ) -> Result<Vec<UnchangedReading>, StoreError> {
+        let _writing = self.context.writing.lock().await;
+        let mut now = HashMap::new();
+        for resource in [Resource::Orders, Resource::Products] {
+            let rows = readings.iter().map(|reading| reading.entity.row());
+            let keys: Vec<_> =
+                rows.filter(|(of, _)| *of == resource).map(|(_, key)| key.to_owned()).collect();
+            if !keys.is_empty() {
+                now.insert(
+                    resource,
+                    self.context.store.mirror().known(&self.context.key, resource, keys).await?,
+                );
+            }
+        }
+        let is_as_read = |reading: &UnchangedReading| {
+            let (resource, key) = reading.entity.row();
+            is_unchanged(reading.known.as_ref(), now.get(&resource).and_then(|rows| rows.get(key)))
+        };
+        let (unchanged, overtaken): (Vec<_>, Vec<_>) = readings.into_iter().partition(is_as_read);
+        let (mut products, mut subresources) = (Vec::new(), Vec::new());
+        for reading in unchanged {
+            match reading.entity {
+                Entity::Product(id) => products.push((id, reading.read_at)),
+                Entity::Order(number) => {
+                    subresources.extend(reading.subresources.into_iter().map(|read| (number.clone(), read)));
+                }
+            }
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        if !products.is_empty() {
+            let keys: Vec<_> = products.iter().map(|(id, _)| id.as_str().to_owned()).collect();
+            tx.failures().clear_failures(Resource::Products, keys.clone()).await?;
+            tx.staleness().forget_missing(Resource::Products, keys).await?;
+            tx.staleness().note_products_read_at(products).await?;
+        }
+        tx.staleness().note_subresources_at(subresources).await?;
+        tx.commit().await?;
+        Ok(overtaken)
     }
 
     /// Takes rows of orders as listed that are mirrored as they are listed. The next sweep compares rows that were

@@ -25,6 +25,7 @@ use super::{
     sold_products::SoldProducts,
     sweep_record::SweepRecord,
     sweeps::{SweepSources, Sweeps},
+    unchanged_readings::UnchangedReadings,
     webhook_watch::WebhookWatch,
     worker_pool::WorkerPool,
 };
@@ -45,10 +46,11 @@ pub async fn run(
     let sold = SoldProducts::new(&queue, &signals);
     let webhooks = WebhookWatch::new(context, observer, options);
     let record = SweepRecord::new(context, &options.intervals, observer, &queue, &webhooks);
-    let reader = EntityReader::new(context, &queue, &sold, &signals, &identity, options.receives);
+    let unchanged = UnchangedReadings::new(&*context.clock);
+    let reader = EntityReader::new(context, &queue, &sold, &signals, &identity, &unchanged, options.receives);
     let refresher = Refresher::new(context, observer, &queue, reader, &record, &webhooks, &signals);
-    let hinted = WorkerPool::new(context, &queue, &refresher, Urgency::Hinted);
-    let swept = WorkerPool::new(context, &queue, &refresher, Urgency::Swept);
+    let hinted = WorkerPool::new(context, &queue, &refresher, &unchanged, Urgency::Hinted);
+    let swept = WorkerPool::new(context, &queue, &refresher, &unchanged, Urgency::Swept);
     let mut ingest = Ingest::new(context, observer, &queue, &identity, &webhooks);
     let outbox = Outbox::new(context, &options.push, observer, &queue, &signals, &webhooks);
     let inquiries = Inquiries::new(context, &webhooks, wakers.admin_requests);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use espelho_model::watch;
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 
-use super::{refresh_queue::RefreshQueue, refresher::Refresher};
+use super::{refresh_queue::RefreshQueue, refresher::Refresher, unchanged_readings::UnchangedReadings};
 use crate::{
     Error, StoreContext, memory_budget::Permit, plan::pauses::Activity, plan::refresh_queue::Work,
     plan::refresh_request::Urgency,
@@ -35,6 +35,7 @@ pub(super) struct WorkerPool<'c> {
     context: &'c StoreContext,
     queue: &'c RefreshQueue<'c>,
     refresher: &'c Refresher<'c>,
+    unchanged: &'c UnchangedReadings<'c>,
     urgency: Urgency,
 }
 
@@ -44,9 +45,10 @@ impl<'c> WorkerPool<'c> {
         context: &'c StoreContext,
         queue: &'c RefreshQueue<'c>,
         refresher: &'c Refresher<'c>,
+        unchanged: &'c UnchangedReadings<'c>,
         urgency: Urgency,
     ) -> Self {
-        Self { context, queue, refresher, urgency }
+        Self { context, queue, refresher, unchanged, urgency }
     }
 
     /// Refreshes what is queued for the pool, several entities side by side, until the work stops.
@@ -62,6 +64,8 @@ impl<'c> WorkerPool<'c> {
             let mut queued = std::pin::pin!(self.queue.changed());
             queued.as_mut().enable();
             let next = self.dispatch(&workers, &mut permit);
+            let is_quiet = workers.is_empty() && !matches!(next, Next::Permit);
+            self.note_unchanged(&workers, is_quiet);
             if let Next::Permit = next
                 && line.is_none()
             {
@@ -83,15 +87,38 @@ impl<'c> WorkerPool<'c> {
                 Some(free) = next_in(&mut line) => (line, permit) = (None, Some(free)),
                 () = queued => (),
                 () = due => (),
+                () = self.unchanged.aged(), if self.notes_unchanged() => (),
                 () = self.context.stop.cancelled() => (),
             }
         }
         // Work in progress is written.
         let _waiting = watch::idle();
-        while let Some(ended) = workers.next().await {
-            problem = problem.or(ended.err());
+        loop {
+            while let Some(ended) = workers.next().await {
+                problem = problem.or(ended.err());
+            }
+            self.note_unchanged(&workers, true);
+            if workers.is_empty() {
+                break;
+            }
         }
         problem.map_or(Ok(()), Err)
+    }
+
+    /// Whether it is this pool that has readings noted that changed nothing: such readings are in rotation.
+    fn notes_unchanged(&self) -> bool {
+        self.urgency != Urgency::Hinted
+    }
+
+    /// Has the readings that changed nothing noted, once they are to be: by a worker more.
+    fn note_unchanged<'s>(&'s self, workers: &FuturesUnordered<Worker<'s>>, is_quiet: bool) {
+        if !self.notes_unchanged() {
+            return;
+        }
+        let readings = self.unchanged.take(is_quiet);
+        if !readings.is_empty() {
+            workers.push(Box::pin(watch::lane("swept", self.refresher.note_unchanged(readings))));
+        }
     }
 
     /// The activity that a pause of the pool holds.

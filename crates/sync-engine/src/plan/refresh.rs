@@ -126,6 +126,16 @@ pub fn is_known(known: &[KnownSubresource], subresource: Subresource, hash: Cont
     known.iter().any(|known| known.subresource == subresource && known.content_hash == hash)
 }
 
+/// Whether the mirror has all that was read, with this content.
+pub fn are_known(known: &[KnownSubresource], read: &[(Subresource, ContentHash)]) -> bool {
+    read.iter().all(|(subresource, hash)| is_known(known, *subresource, *hash))
+}
+
+/// Whether nothing but its turn asked for a reading: no delivery and no listing waits for what it finds.
+pub fn is_in_rotation(request: &RefreshRequest) -> bool {
+    request.urgency == Urgency::Swept && request.ids.is_empty()
+}
+
 /// Returns the events that should have reported a change of an order.
 pub fn order_events(
     op: Option<Op>,

@@ -378,3 +378,48 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() 
     rig.shown(&notes, |rows| rows == ["tarde"]).await;
     rig.stop().await;
 }
+
+#[tokio::test]
+async fn readings_of_the_rotation_that_change_nothing_are_noted_and_end_what_stood_on_their_rows() {
+    let mut rig = mirrored(3, 6).await;
+    let parts = "SELECT read_at FROM order_parts WHERE part IN ('shipments', 'tracking')";
+    let of_parts = format!("SELECT CAST(count(*) AS TEXT) FROM ({parts} AND read_at < '{{}}')");
+    let of_products = "SELECT CAST(count(*) AS TEXT) FROM product_reads WHERE read_at < '{}'";
+    let sku = rig.goods().await[0].sku.clone();
+    let order = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[Sweep::Products, Sweep::Subresources], OFTEN), true).await;
+    let sides = format!("{parts} AND order_number = '{order}'");
+    rig.shown(&sides, |rows| rows.len() == 2).await;
+    let failing = rig.ask("SELECT id FROM products ORDER BY id LIMIT 1").await.remove(0);
+    rig.tables
+        .execute(&format!(
+            "INSERT INTO sync_failures (store, resource, key, code, error, hint, at) \
+             SELECT store, 'products', id, 'unexpected', '', '', mirrored_at FROM products WHERE id = '{failing}'"
+        ))
+        .await;
+    let rows = rig.ask("SELECT id || mirrored_at FROM products ORDER BY id").await;
+    let since = rig.ask("SELECT max(read_at) FROM product_reads").await.remove(0);
+    rig.pass(OFTEN * 3).await;
+    assert_eq!(rig.ask(&of_products.replace("{}", &since)).await, ["0"], "all were read again");
+    assert_eq!(rig.ask(&of_parts.replace("{}", &since)).await, ["0"]);
+    assert!(rig.ask("SELECT key FROM sync_failures").await.is_empty(), "it could be read");
+    assert_eq!(rig.ask("SELECT id || mirrored_at FROM products ORDER BY id").await, rows, "none was written");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_product_that_another_task_writes_before_its_reading_is_noted_is_read_again_at_once() {
+    const SELDOM: Duration = Duration::from_secs(3_600);
+    let mut rig = mirrored(1, 2).await;
+    let id = rig.ask("SELECT id FROM products ORDER BY id LIMIT 1").await.remove(0);
+    let written = format!("SELECT CAST(content_hash AS TEXT) FROM products WHERE id = '{id}'");
+    let before = rig.ask(&written).await;
+    rig.fault(&format!("/products/{id}"), 1, Fault::Stall(Duration::from_secs(1)));
+    rig.keep_in_step(only(&[Sweep::Products], SELDOM), true).await;
+    rig.until("it is being read", async || !rig.control().faults().has_any()).await;
+    rig.tables.execute(&format!("UPDATE products SET content_hash = 7 WHERE id = '{id}'")).await;
+    let since = rig.elapsed();
+    rig.shown(&written, |rows| rows == before).await;
+    assert!(rig.elapsed() - since < SELDOM / 2, "it waited for the next run: {:?}", rig.elapsed() - since);
+    rig.stop().await;
+}

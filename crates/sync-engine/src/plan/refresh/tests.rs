@@ -178,6 +178,31 @@ fn shipments_that_changed_need_tracking_unless_it_follows_in_any_case() {
 }
 
 #[test]
+fn a_reading_changes_nothing_if_the_mirror_has_each_part_of_it_with_its_content() {
+    let known =
+        |subresource, content| KnownSubresource { subresource, read_at: at(0), content_hash: hash(content) };
+    let mirrored = [known(SHIPMENTS, 1), known(TRACKING, 2)];
+    for (read, expected, why) in [
+        (&[(SHIPMENTS, hash(1)), (TRACKING, hash(2))][..], true, "both are the same"),
+        (&[(TRACKING, hash(2))], true, "one was read"),
+        (&[(SHIPMENTS, hash(1)), (TRACKING, hash(3))], false, "tracking changed"),
+        (&[(EVENTS, hash(1))], false, "it was never read"),
+        (&[], true, "nothing was read"),
+    ] {
+        assert_eq!(are_known(&mirrored, read), expected, "{why}");
+    }
+}
+
+#[test]
+fn what_a_delivery_or_a_listing_asked_for_is_not_in_rotation() {
+    assert!(is_in_rotation(&RefreshRequest::default()));
+    assert!(is_in_rotation(&RefreshRequest::swept([SHIPMENTS])));
+    assert!(!is_in_rotation(&RefreshRequest::found([SHIPMENTS])));
+    assert!(!is_in_rotation(&RefreshRequest::hinted([SHIPMENTS])));
+    assert!(!is_in_rotation(&RefreshRequest { ids: vec![1], ..RefreshRequest::default() }));
+}
+
+#[test]
 fn a_change_of_an_order_should_have_been_reported_by_one_event() {
     let told = || vec!["order.invoiced"];
     for (op, is_status_changed, expected) in [
