@@ -50,6 +50,13 @@ impl Quota {
     }
 }
 
+/// Returns the requests that one durable write covers: a second's worth, or four while less than half of the budget is in
+/// use. A crash wastes at most that much of it.
+fn block_size(per_minute: NonZeroU32, held: u32, capacity: u32) -> u32 {
+    let seconds = if held.saturating_mul(2) < capacity { 4 } else { 1 };
+    (per_minute.get().saturating_mul(seconds) / 60).max(1)
+}
+
 /// Adapts our clock to governor.
 #[derive(Clone)]
 struct PaceClock(Arc<dyn Clock>);
@@ -330,10 +337,10 @@ impl RateLimiter {
         if self.state().block.left > 0 {
             return Ok(());
         }
-        // One write covers a second's worth of requests. A crash wastes at most that much of the budget.
-        let size = (self.quota.per_minute.get() / 60).max(1);
+        let now = self.clock.monotonic();
         let (blocks, fresh) = {
             let mut state = self.state();
+            let size = block_size(self.quota.per_minute, state.window.held(now), self.capacity(&state));
             let last = state.block;
             self.retire(&mut state, last);
             let fresh = Block { id: state.last_block + 1, left: size, ..Block::default() };
@@ -475,4 +482,26 @@ impl Drop for Permit {
 fn reserve(limit: u32, until_release: Duration) -> u32 {
     let at_pace = until_release.as_secs_f64() * f64::from(limit) / 60.0;
     ((at_pace / 2.0) as u32).min(limit / 25)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_covers_more_requests_while_the_budget_is_not_short() {
+        for (per_minute, held, capacity, expected, why) in [
+            (300, 0, 300, 20, "the store is quiet"),
+            (300, 149, 300, 20, "less than half is in use"),
+            (300, 150, 300, 5, "half is in use"),
+            (300, 300, 300, 5, "all is in use"),
+            (300, 60, 100, 5, "other programs spend the rest"),
+            (30, 0, 30, 2, "a small budget"),
+            (1, 0, 1, 1, "the smallest"),
+            (u32::MAX, 0, u32::MAX, u32::MAX / 60, "no limit"),
+        ] {
+            let per_minute = NonZeroU32::new(per_minute).unwrap();
+            assert_eq!(block_size(per_minute, held, capacity), expected, "{why}");
+        }
+    }
 }

@@ -338,19 +338,17 @@ async fn open_writer(options: &SqliteConnectOptions) -> Result<QueuedPool<Sqlite
     let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
     let write = write.acquire_timeout(IN_LINE).test_before_acquire(false);
     // After a commit that found the disk full, SQLite has no transaction any more, but sqlx counts one for ever on
-    // this connection and would refuse every other. A successful ping proves that the last command has ended.
+    // this connection and would refuse every other. The pool has pinged it when it came back, so its last command has ended.
     let write = write.before_acquire(|session, _| {
-        Box::pin(async move {
-            session.ping().await?;
-            Ok(!session.is_in_transaction())
-        })
+        let is_free = !session.is_in_transaction();
+        Box::pin(async move { Ok(is_free) })
     });
     write.connect_with(options.clone()).await.map(|pool| QueuedPool::new(pool, IN_LINE))
 }
 
 fn readers(options: SqliteConnectOptions, most: u32) -> QueuedPool<Sqlite> {
     // A reader's cache stays small, because it is lost with every commit; the system's cache has the pages.
-    let reading = options.read_only(true).pragma("cache_size", "-2048");
+    let reading = options.read_only(true).pragma("cache_size", "-1024");
     let read = SqlitePoolOptions::new().max_connections(most).min_connections(0).acquire_timeout(IN_LINE);
     QueuedPool::new(read.test_before_acquire(false).connect_lazy_with(reading), IN_LINE)
 }
@@ -416,13 +414,13 @@ pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<
     let done = match database {
         Database::Sqlite { write, .. } => {
             // A new index of a large table sorts more than belongs into memory.
-            let temporary = async |place| sqlx::raw_sql(place).execute(write.pool()).await;
+            let temporary = async |place| sqlx::raw_sql(place).execute(&*write.pool()).await;
             let _ = temporary("PRAGMA temp_store = FILE").await;
-            let done = migrator.run(write.pool()).await;
+            let done = migrator.run(&*write.pool()).await;
             let _ = temporary("PRAGMA temp_store = MEMORY").await;
             done
         }
-        Database::Postgres(pool) => migrator.run(pool.pool()).await,
+        Database::Postgres(pool) => migrator.run(&*pool.pool()).await,
     };
     done.map_err(not_migrated)
 }

@@ -58,7 +58,7 @@ pub(super) async fn share_with_group(file: &Path, database: &Database) -> Result
 /// Checkpoints the log into the file and truncates it; `false` while other processes read it.
 async fn empty_log(database: &Database) -> Result<bool, Error> {
     let Database::Sqlite { write, .. } = database else { return Ok(true) };
-    let done = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(write.pool()).await;
+    let done = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&*write.pool()).await;
     let busy = done.and_then(|row| row.try_get::<i64, _>(0));
     busy.map(|busy| busy == 0).map_err(|source| Error::statement("empty the log", source))
 }

@@ -23,7 +23,7 @@ use self::{
 use crate::Error;
 
 pub(crate) use self::{
-    queued_pool::QueuedPool,
+    queued_pool::{DirectPool, QueuedPool},
     row::{Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
@@ -170,8 +170,8 @@ impl Database {
     pub(crate) async fn execute_alone(&self, operation: &'static str, sql: String) -> Result<(), Error> {
         let query = sqlx::raw_sql(AssertSqlSafe(sql));
         let done = match self {
-            Self::Sqlite { write, .. } => query.execute(write.pool()).await.map(drop),
-            Self::Postgres(pool) => query.execute(pool.pool()).await.map(drop),
+            Self::Sqlite { write, .. } => query.execute(&*write.pool()).await.map(drop),
+            Self::Postgres(pool) => query.execute(&*pool.pool()).await.map(drop),
         };
         done.map_err(|source| Error::statement(operation, source))
     }
@@ -215,13 +215,13 @@ impl Connections<'_> {
         let rows = match self {
             Self::Sqlite(pool) => {
                 let query = sqlx::query_with(sql, sqlite_arguments(values)?);
-                let read = pool.with_permit(|pool| query.fetch_all(pool)).await;
-                read.map(|(rows, _)| rows.into_iter().map(Row::Sqlite).collect())
+                let read = pool.read(async |connection| query.fetch_all(connection).await).await;
+                read.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
             }
             Self::Postgres(pool) => {
                 let query = sqlx::query_with(sql, postgres_arguments(values)?).persistent(plan == Plan::Kept);
-                let read = pool.with_permit(|pool| query.fetch_all(pool)).await;
-                read.map(|(rows, _)| rows.into_iter().map(Row::Postgres).collect())
+                let read = pool.read(async |connection| query.fetch_all(connection).await).await;
+                read.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
         rows.map_err(|source| Error::statement(operation, source))

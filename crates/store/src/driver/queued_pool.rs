@@ -3,26 +3,42 @@
 //! Within sqlx, each future that waits for a connection has room for a whole connect: 14.5 kB. When thousands of stores
 //! start together, nearly all of them wait. Here a caller waits for a permit with a few hundred bytes, and only
 //! as many enter the pool as it has connections.
+//!
+//! sqlx pings a connection whenever it is given back, in a task of its own. Connections that have just read stay here
+//! instead, ready for the next reader.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    ops::Deref,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use espelho_model::watch::Line;
-use sqlx::{Pool, Transaction};
+use parking_lot::Mutex;
+use sqlx::{Pool, Transaction, pool::PoolConnection};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 /// The right to be within the pool, until it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
+/// For so long after the pool has handed a connection out, it stays ready for other readers. Then it goes back into the pool,
+/// which checks it and knows its age.
+const READY_FOR: Duration = Duration::from_secs(1);
+
 /// A pool of connections and the queue before it.
 #[derive(Debug)]
 pub(crate) struct QueuedPool<D: sqlx::Database> {
     pool: Pool<D>,
-    queue: Arc<Queue>,
+    queue: Arc<Queue<D>>,
 }
 
 /// The queue that all users of a pool share.
 #[derive(Debug)]
-struct Queue {
+struct Queue<D: sqlx::Database> {
     /// As many as the pool may have connections.
     permits: Arc<Semaphore>,
     /// Those that wait, as the watch over all lanes sees them.
@@ -31,12 +47,29 @@ struct Queue {
     longest: Duration,
     /// Notified of each commit.
     commits: Notify,
+    /// Connections that have just read, the latest last.
+    ready: Mutex<Vec<Checked<D>>>,
+    /// Those who use the pool without a permit now: meanwhile no connection stays ready.
+    direct: AtomicUsize,
+}
+
+/// A connection, and when the pool handed it out.
+#[derive(Debug)]
+struct Checked<D: sqlx::Database> {
+    connection: PoolConnection<D>,
+    at: Instant,
+}
+
+/// The pool itself. While it is held, every connection goes back into it.
+pub(crate) struct DirectPool<'p, D: sqlx::Database> {
+    pool: &'p Pool<D>,
+    queue: &'p Queue<D>,
 }
 
 /// An open transaction and its permit.
 pub(crate) struct PooledTransaction<D: sqlx::Database> {
     transaction: Transaction<'static, D>,
-    queue: Arc<Queue>,
+    queue: Arc<Queue<D>>,
     /// Ends after the transaction: fields are dropped in their order.
     _permit: Permit,
 }
@@ -51,43 +84,60 @@ impl<D: sqlx::Database> QueuedPool<D> {
     /// Puts a queue before a pool, in which a caller waits for `longest` at most.
     pub(crate) fn new(pool: Pool<D>, longest: Duration) -> Self {
         let permits = Arc::new(Semaphore::new(pool.options().get_max_connections() as usize));
-        let queue = Queue { permits, line: Arc::default(), longest, commits: Notify::new() };
+        let queue = Queue {
+            permits,
+            line: Arc::default(),
+            longest,
+            commits: Notify::new(),
+            ready: Mutex::default(),
+            direct: AtomicUsize::new(0),
+        };
         Self { pool, queue: Arc::new(queue) }
     }
 
     /// The pool itself, for what rarely runs. Its users take no permit, and wait within it.
-    pub(crate) fn pool(&self) -> &Pool<D> {
-        &self.pool
+    pub(crate) fn pool(&self) -> DirectPool<'_, D> {
+        self.queue.direct.fetch_add(1, Ordering::SeqCst);
+        self.queue.ready.lock().clear();
+        DirectPool { pool: &self.pool, queue: &self.queue }
     }
 
     /// Closes the pool and the queue: callers that wait get an error.
     pub(crate) async fn close(&self) {
         self.queue.permits.close();
-        self.pool.close().await;
+        self.pool().close().await;
+    }
+
+    /// Reads on a connection once the caller has a permit. A connection that has read well stays ready.
+    pub(super) async fn read<T>(
+        &self,
+        read: impl AsyncFnOnce(&mut D::Connection) -> sqlx::Result<T>,
+    ) -> sqlx::Result<T> {
+        let _permit = self.permit().await?;
+        let mut checked = match self.queue.take_ready() {
+            Some(checked) => checked,
+            None => {
+                let connection = boxed(Pool::acquire, &self.pool).await?;
+                Checked { connection, at: now() }
+            }
+        };
+        let done = read(&mut checked.connection).await?;
+        self.queue.keep_ready(checked);
+        Ok(done)
     }
 
     /// Begins a transaction with this statement once the caller has a permit.
     pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<PooledTransaction<D>> {
-        let (transaction, permit) = self.with_permit(|pool| pool.begin_with(statement)).await?;
+        let permit = self.permit().await?;
+        // One that stays ready is missing in the pool.
+        drop(self.queue.ready.lock().pop());
+        let transaction = boxed(|pool| pool.begin_with(statement), &self.pool).await?;
         Ok(PooledTransaction { transaction, queue: Arc::clone(&self.queue), _permit: permit })
     }
 
     /// Waits until a transaction was committed since the last call. One caller at a time.
     pub(crate) async fn committed(&self) {
         self.queue.commits.notified().await;
-    }
-
-    /// Does this work on the pool once the caller has a permit. Returns the permit with the result.
-    pub(super) async fn with_permit<'l, T, W>(
-        &'l self,
-        work: impl FnOnce(&'l Pool<D>) -> W,
-    ) -> sqlx::Result<(T, Permit)>
-    where
-        W: Future<Output = sqlx::Result<T>>,
-    {
-        let permit = self.permit().await?;
-        let done = boxed(work, &self.pool).await?;
-        Ok((done, permit))
     }
 
     /// Waits in order of arrival. Within the pool its own time-out begins: what is left to wait for there is a connection
@@ -105,6 +155,46 @@ impl<D: sqlx::Database> QueuedPool<D> {
         self.queue.line.moves();
         Ok(permit)
     }
+}
+
+impl<D: sqlx::Database> Queue<D> {
+    /// Takes the connection that has read last. One that is no longer ready goes back into the pool.
+    fn take_ready(&self) -> Option<Checked<D>> {
+        self.ready.lock().pop().filter(|checked| checked.at.elapsed() < READY_FOR)
+    }
+
+    fn keep_ready(&self, checked: Checked<D>) {
+        let mut ready = self.ready.lock();
+        if self.direct.load(Ordering::SeqCst) == 0 && !self.permits.is_closed() {
+            ready.push(checked);
+        }
+    }
+}
+
+/// Connections return to their pool in a task, and there may be no runtime any more: they end here.
+impl<D: sqlx::Database> Drop for Queue<D> {
+    fn drop(&mut self) {
+        self.ready.get_mut().drain(..).for_each(|checked| drop(checked.connection.detach()));
+    }
+}
+
+impl<D: sqlx::Database> Deref for DirectPool<'_, D> {
+    type Target = Pool<D>;
+
+    fn deref(&self) -> &Pool<D> {
+        self.pool
+    }
+}
+
+impl<D: sqlx::Database> Drop for DirectPool<'_, D> {
+    fn drop(&mut self) {
+        self.queue.direct.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a connection ages by the machine's clock, as its pool has it")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// Begins work on the heap. Not `async`: the future of an `async` function would also reserve space for the boxed value.
@@ -141,6 +231,16 @@ mod tests {
         QueuedPool::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()), longest)
     }
 
+    /// Reads one row; returns how many came.
+    async fn one(pool: &QueuedPool<Sqlite>) -> sqlx::Result<usize> {
+        let rows = pool.read(async |connection| sqlx::query("SELECT 1").fetch_all(connection).await).await?;
+        Ok(rows.len())
+    }
+
+    fn ready(pool: &QueuedPool<Sqlite>) -> usize {
+        pool.queue.ready.lock().len()
+    }
+
     /// Polls a future once.
     async fn once<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
         tokio::select! {
@@ -158,12 +258,10 @@ mod tests {
         assert!(once(second.as_mut()).await.is_none());
         first.commit().await.unwrap();
         let second = second.await.unwrap();
-        let mut third = pin!(pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
+        let mut third = pin!(one(&pool));
         assert!(once(third.as_mut()).await.is_none());
         drop(second);
-        let (rows, permit) = third.await.unwrap();
-        assert_eq!((rows.len(), pool.queue.permits.available_permits()), (1, 0));
-        drop(permit);
+        assert_eq!(third.await.unwrap(), 1);
         assert_eq!(pool.queue.permits.available_permits(), 1);
     }
 
@@ -182,7 +280,7 @@ mod tests {
     async fn whoever_waits_for_too_long_hears_what_the_pool_itself_would_say() {
         let pool = pool(Duration::from_millis(10));
         let _held = pool.permit().await.unwrap();
-        let late = pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)).await;
+        let late = one(&pool).await;
         assert!(matches!(late, Err(sqlx::Error::PoolTimedOut)));
     }
 
@@ -197,12 +295,61 @@ mod tests {
         assert!(matches!(pool.begin("BEGIN IMMEDIATE").await, Err(sqlx::Error::PoolClosed)));
     }
 
+    #[tokio::test]
+    async fn a_connection_that_has_read_stays_ready_until_somebody_needs_it_elsewhere() {
+        let pool = pool(LONG);
+        for _ in 0..3 {
+            assert_eq!(one(&pool).await.unwrap(), 1);
+            assert_eq!((ready(&pool), pool.pool.num_idle()), (1, 0));
+        }
+        pool.begin("BEGIN IMMEDIATE").await.unwrap().commit().await.unwrap();
+        assert_eq!(ready(&pool), 0, "a transaction has it from the pool");
+        one(&pool).await.unwrap();
+        let direct = pool.pool();
+        assert_eq!(ready(&pool), 0);
+        sqlx::query("SELECT 1").execute(&*direct).await.unwrap();
+        one(&pool).await.unwrap();
+        assert_eq!(ready(&pool), 0, "the pool is in use");
+        drop(direct);
+        one(&pool).await.unwrap();
+        assert_eq!(ready(&pool), 1);
+        pool.close().await;
+        assert_eq!((ready(&pool), pool.pool.size()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_connection_stays_ready_neither_after_a_failure_nor_for_long() {
+        let pool = pool(LONG);
+        let failed = pool.read(async |connection| sqlx::query("SELECT").execute(connection).await).await;
+        assert!(failed.is_err());
+        assert_eq!(ready(&pool), 0);
+        one(&pool).await.unwrap();
+        let before = now().checked_sub(READY_FOR).unwrap();
+        pool.queue.ready.lock()[0].at = before;
+        assert!(pool.queue.take_ready().is_none());
+        one(&pool).await.unwrap();
+        assert!(pool.queue.ready.lock()[0].at > before);
+    }
+
+    #[test]
+    fn a_pool_with_a_ready_connection_may_end_after_its_runtime() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let pool = runtime.block_on(async {
+            let pool = pool(LONG);
+            one(&pool).await.unwrap();
+            pool
+        });
+        drop(runtime);
+        assert_eq!(ready(&pool), 1);
+        drop(pool);
+    }
+
     /// Thousands of stores wait here together.
     #[tokio::test]
     async fn waiting_takes_less_than_a_kib() {
         let pool = pool(LONG);
         let begin = size_of_val(&pool.begin("BEGIN IMMEDIATE"));
-        let read = size_of_val(&pool.with_permit(|pool| sqlx::query("SELECT 1").fetch_all(pool)));
+        let read = size_of_val(&one(&pool));
         assert!(begin < 1_024 && read < 1_024, "{begin} and {read} bytes");
     }
 }

@@ -16,7 +16,7 @@ impl Changes<'_> {
     pub async fn watch_changes(self) -> Result<ChangeWatch, Error> {
         let Database::Postgres(pool) = self.database else { return Ok(ChangeWatch(None)) };
         let failed = |source| Error::Statement { operation: "listen to the change feed", source };
-        let mut listener = PgListener::connect_with(pool.pool()).await.map_err(failed)?;
+        let mut listener = PgListener::connect_with(&pool.pool()).await.map_err(failed)?;
         listener.listen(CHANNEL).await.map_err(failed)?;
         Ok(ChangeWatch(Some(listener)))
     }

@@ -1,7 +1,7 @@
 //! What is to be refreshed, with the runs of sweeps that wait for it, and the wake-ups of those that refresh it.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -71,12 +71,16 @@ impl<'c> RefreshQueue<'c> {
 
     /// Queues the requests of the current sweep, which succeeds when all of them are done.
     pub(super) fn push_swept(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
-        let requests: Vec<_> = requests.into_iter().collect();
+        let due = self.clock.monotonic();
         {
             let mut state = self.state();
-            requests.iter().for_each(|(entity, _)| state.batches.queued(entity));
+            for (entity, request) in requests {
+                let entity = Arc::new(entity);
+                state.batches.queued(&entity);
+                state.queue.push(due, entity, request);
+            }
         }
-        self.push(requests);
+        self.changed.notify_waiters();
     }
 
     /// Whether so much is waiting that a sweep adds nothing; its run then proves nothing.

@@ -3,7 +3,7 @@
 //! A sweep lists rows and queues refreshes. Its run succeeds when its listing was answered and each refresh that it
 //! queued was answered and written; queueing alone proves nothing.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 
@@ -17,9 +17,9 @@ const MOST_OPEN: usize = 8;
 pub struct Batches {
     begun: u64,
     open: Vec<Batch>,
-    /// The entities that are not read yet, each with the runs that wait for it: several may, and a store has one copy of
+    /// The entities that are not read yet, each with the runs that wait for it: several may. The queue has the same copy of
     /// its name.
-    left: HashMap<Entity, Vec<Wait>>,
+    left: HashMap<Arc<Entity>, Vec<Wait>>,
 }
 
 /// A run's wait for an entity.
@@ -71,13 +71,13 @@ impl Batches {
     }
 
     /// Adds an entity to the run that is listing now.
-    pub fn queued(&mut self, entity: &Entity) {
+    pub fn queued(&mut self, entity: &Arc<Entity>) {
         let Some(batch) = self.open.iter_mut().rev().find(|batch| !batch.is_listed) else { return };
         batch.has_queued = true;
         let wait = Wait { batch: batch.number, failures: 0 };
         match self.left.get_mut(entity) {
             None => {
-                self.left.insert(entity.clone(), vec![wait]);
+                self.left.insert(Arc::clone(entity), vec![wait]);
             }
             Some(waits) => match waits.iter_mut().find(|own| own.batch == wait.batch) {
                 Some(own) => {
@@ -188,7 +188,7 @@ mod tests {
     fn a_run_is_over_when_all_that_it_has_queued_was_read_whatever_failed_before() {
         let mut batches = Batches::default();
         let run = batches.begin(Sweep::OpenOrders, at(0));
-        [order(1), order(2), order(2)].iter().for_each(|entity| batches.queued(entity));
+        [order(1), order(2), order(2)].into_iter().for_each(|entity| batches.queued(&entity.into()));
         // One is read while the sweep still lists.
         assert!(batches.read(&order(1)).is_empty());
         assert_eq!(batches.listed(run), None);
@@ -203,10 +203,10 @@ mod tests {
     fn one_reading_may_end_several_runs_and_each_waits_for_its_own() {
         let mut batches = Batches::default();
         let first = batches.begin(Sweep::NewOrders, at(0));
-        batches.queued(&order(1));
+        batches.queued(&order(1).into());
         assert_eq!(batches.listed(first), None);
         let second = batches.begin(Sweep::OpenOrders, at(1));
-        [order(1), order(2)].iter().for_each(|entity| batches.queued(entity));
+        [order(1), order(2)].into_iter().for_each(|entity| batches.queued(&entity.into()));
         assert_eq!(batches.listed(second), None);
         assert_eq!(sweeps(&batches.read(&order(1))), [Sweep::NewOrders]);
         assert_eq!(sweeps(&batches.read(&order(2))), [Sweep::OpenOrders]);
@@ -216,12 +216,12 @@ mod tests {
     fn a_run_whose_listing_failed_is_never_over_and_old_runs_are_forgotten() {
         let mut batches = Batches::default();
         let run = batches.begin(Sweep::Subresources, at(0));
-        batches.queued(&order(1));
+        batches.queued(&order(1).into());
         batches.abandoned(run);
         assert!(batches.read(&order(1)).is_empty());
         for n in 0..20 {
             let run = batches.begin(Sweep::Subresources, at(n));
-            batches.queued(&order(1));
+            batches.queued(&order(1).into());
             assert_eq!(batches.listed(run), None);
         }
         assert_eq!(batches.open.len(), MOST_OPEN);
@@ -233,9 +233,9 @@ mod tests {
     fn a_run_that_queues_an_entity_again_counts_its_failures_anew_and_waits_for_it_once() {
         let mut batches = Batches::default();
         let run = batches.begin(Sweep::OpenOrders, at(0));
-        batches.queued(&order(1));
+        batches.queued(&order(1).into());
         assert_eq!(batches.failed(&order(1)).1, 1);
-        batches.queued(&order(1));
+        batches.queued(&order(1).into());
         assert_eq!(batches.failed(&order(1)), (Vec::new(), 1));
         assert_eq!(batches.listed(run), None);
         assert_eq!(sweeps(&batches.read(&order(1))), [Sweep::OpenOrders]);

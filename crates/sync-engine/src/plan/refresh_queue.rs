@@ -9,6 +9,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
@@ -29,11 +30,12 @@ pub(crate) const BUSY: usize = 50;
 /// The entities to refresh.
 #[derive(Debug, Default)]
 pub struct Queue {
-    entries: HashMap<Entity, Entry>,
+    // Thousands of stores have twenty entities here at a time: each has its name once.
+    entries: HashMap<Arc<Entity>, Entry>,
     /// Entities that wait and are not being read, by priority; the number orders entries of the same time.
-    due: [BTreeSet<(Duration, u64, Entity)>; 4],
+    due: [BTreeSet<(Duration, u64, Arc<Entity>)>; 4],
     /// Recently read entities, with the time from which each may be read again.
-    resting: VecDeque<(Duration, Entity)>,
+    resting: VecDeque<(Duration, Arc<Entity>)>,
     ids: HashSet<i64>,
     pushed: u64,
     busy: usize,
@@ -131,10 +133,10 @@ pub enum Ended {
 
 impl Queue {
     /// Requests a refresh at `due`, or together with an earlier request for the same entity.
-    pub fn push(&mut self, due: Duration, entity: Entity, request: RefreshRequest) {
+    pub fn push(&mut self, due: Duration, entity: impl Into<Arc<Entity>>, request: RefreshRequest) {
         self.ids.extend(&request.ids);
         let waiting = Waiting { request, due, sequence: 0, begun: due, round: 0, failures: 0 };
-        self.insert(entity, Box::new(waiting));
+        self.insert(entity.into(), Box::new(waiting));
     }
 
     /// Returns the age of the oldest request that waits or is in progress.
@@ -155,7 +157,7 @@ impl Queue {
         let taken = entry.waiting.take()?;
         entry.rested = now + MIN_INTERVAL;
         let work = Work {
-            entity: entity.clone(),
+            entity: Entity::clone(&entity),
             request: taken.request.clone(),
             round: taken.round,
             is_last: taken.round >= REREAD_AFTER.len(),
@@ -167,13 +169,15 @@ impl Queue {
 
     /// Records how a refresh ended; returns the deliveries that no longer need to wait for it.
     pub fn done(&mut self, now: Duration, entity: &Entity, ended: Ended) -> Vec<i64> {
-        let Some(entry) = self.entries.get_mut(entity) else { return Vec::new() };
+        let Some((entity, _)) = self.entries.get_key_value(entity) else { return Vec::new() };
+        let entity = Arc::clone(entity);
+        let Some(entry) = self.entries.get_mut(&entity) else { return Vec::new() };
         let Some(mut taken) = entry.busy.take() else { return Vec::new() };
         self.busy -= 1;
         let newer = entry.waiting.take();
         let rested = entry.rested;
         let is_crowded = self.due[Priority::Awaited as usize].len() >= MOST_AWAITED;
-        let is_one_too_many = is_crowded && taken.round == 0 && matches!(entity, Entity::Product(_));
+        let is_one_too_many = is_crowded && taken.round == 0 && matches!(*entity, Entity::Product(_));
         let mut waited_enough = Vec::new();
         match ended {
             Ended::NotYet if taken.round < REREAD_AFTER.len() && !is_one_too_many => {
@@ -195,15 +199,15 @@ impl Queue {
                 }
                 let afterwards = taken.afterwards(now);
                 if newer.is_none() && afterwards.is_none() {
-                    self.resting.push_back((rested, entity.clone()));
+                    self.resting.push_back((rested, Arc::clone(&entity)));
                 }
                 let more = newer.into_iter().chain(afterwards);
-                more.for_each(|waiting| self.insert(entity.clone(), waiting));
+                more.for_each(|waiting| self.insert(Arc::clone(&entity), waiting));
                 return taken.request.ids;
             }
         }
-        self.insert(entity.clone(), taken);
-        newer.into_iter().for_each(|newer| self.insert(entity.clone(), newer));
+        self.insert(Arc::clone(&entity), taken);
+        newer.into_iter().for_each(|newer| self.insert(Arc::clone(&entity), newer));
         for id in &waited_enough {
             self.ids.remove(id);
         }
@@ -261,16 +265,22 @@ impl Queue {
     }
 
     /// Inserts a request, merged with one for the same entity that waits already.
-    fn insert(&mut self, entity: Entity, mut new: Box<Waiting>) {
+    fn insert(&mut self, entity: Arc<Entity>, mut new: Box<Waiting>) {
         self.pushed += 1;
-        let entry = self.entries.entry(entity.clone()).or_default();
+        let entry = self.entries.entry(entity);
+        let entity = Arc::clone(entry.key());
+        let entry = entry.or_default();
         let mut waiting = match entry.waiting.take() {
             None => {
                 new.sequence = self.pushed;
                 new
             }
             Some(old) => {
-                self.due[old.priority(&entity) as usize].remove(&(old.due, old.sequence, entity.clone()));
+                self.due[old.priority(&entity) as usize].remove(&(
+                    old.due,
+                    old.sequence,
+                    Arc::clone(&entity),
+                ));
                 // The later request restarts the waits for the expected state.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
                 let (due, sequence) = (old.due.min(new.due), old.sequence);

@@ -90,7 +90,8 @@ async fn copy(
     create_private(to).map_err(failed("make", to))?;
     let all = size_of(database).await?;
     // A snapshot of the file, whoever writes meanwhile; the log cannot restart before it ends.
-    let copying = sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(read.pool());
+    let pool = read.pool();
+    let copying = sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(&*pool);
     tokio::pin!(copying);
     loop {
         let done = std::fs::metadata(to).map_or(0, |file| file.len());

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 use espelho_model::text::Locale;
-use sqlx::SqlitePool;
+use sqlx::Sqlite;
 
 use super::{
     doubts::{self, Doubted},
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error, Store,
-    driver::{Database, Tx},
+    driver::{Database, DirectPool, Tx},
     operations::{erasures, explain},
     ownership::lease::RESTORER,
 };
@@ -159,15 +159,15 @@ pub(super) async fn sanitize(copy: &Store, old: Old<'_>, locale: Locale) -> Resu
 /// Attaches another file to the writer's connection, the only one of its pool.
 async fn attach(database: &Database, file: &Path) -> Result<(), Error> {
     let attached = sqlx::query("ATTACH DATABASE ? AS replaced").bind(file.display().to_string());
-    attached.execute(writer(database)?).await.map(drop).map_err(refused("open the file that is replaced"))
+    attached.execute(&*writer(database)?).await.map(drop).map_err(refused("open the file that is replaced"))
 }
 
 async fn detach(database: &Database) -> Result<(), Error> {
-    let detached = sqlx::query("DETACH DATABASE replaced").execute(writer(database)?).await;
+    let detached = sqlx::query("DETACH DATABASE replaced").execute(&*writer(database)?).await;
     detached.map(drop).map_err(refused("close the file that is replaced"))
 }
 
-fn writer(database: &Database) -> Result<&SqlitePool, Error> {
+fn writer(database: &Database) -> Result<DirectPool<'_, Sqlite>, Error> {
     match database {
         Database::Sqlite { write, .. } => Ok(write.pool()),
         Database::Postgres(_) => {

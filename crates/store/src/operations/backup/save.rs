@@ -30,7 +30,7 @@ impl Store {
             let to = draft.join(name);
             create_private(&to).map_err(failed("make", &to))?;
             let copied =
-                sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(write.pool()).await;
+                sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(&*write.pool()).await;
             copied.map_err(refused("copy the database"))?;
             sync(&to)?;
             hand_over(&to).map_err(failed("change the owner of", &to))?;

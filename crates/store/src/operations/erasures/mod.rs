@@ -202,7 +202,7 @@ impl Erasures<'_> {
 /// Has SQLite overwrite what this connection deletes.
 async fn overwrite_deleted(database: &Database) -> Result<(), Error> {
     let Database::Sqlite { write, .. } = database else { return Ok(()) };
-    let set = sqlx::raw_sql("PRAGMA secure_delete = ON").execute(write.pool()).await;
+    let set = sqlx::raw_sql("PRAGMA secure_delete = ON").execute(&*write.pool()).await;
     set.map(drop).map_err(|source| Error::statement("overwrite what is deleted", source))
 }
 
@@ -215,15 +215,15 @@ async fn compact(database: &Database, clock: &dyn Clock) -> Result<bool, Error> 
     let is_small = size <= MOST_COMPACTED;
     if is_small {
         for sql in ["PRAGMA temp_store = FILE", "VACUUM"] {
-            sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
+            sqlx::raw_sql(sql).execute(&*write.pool()).await.map_err(failed)?;
         }
     }
     // Cutting the log off locks writers out, also while it waits for a reader: the log is copied before, and the wait is short.
     for sql in ["PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA busy_timeout = 250"] {
-        sqlx::raw_sql(sql).execute(write.pool()).await.map_err(failed)?;
+        sqlx::raw_sql(sql).execute(&*write.pool()).await.map_err(failed)?;
     }
     for _ in 0..CHECKPOINTS {
-        let row = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(write.pool()).await;
+        let row = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&*write.pool()).await;
         if row.map_err(failed)?.get::<i64, _>(0) == 0 {
             return Ok(is_small);
         }
