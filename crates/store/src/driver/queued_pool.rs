@@ -25,8 +25,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 /// The right to be within the pool, until it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
-/// For so long after the pool has handed a connection out, it stays ready for other readers. Then it goes back into the pool,
-/// which checks it and knows its age.
+/// For so long after the pool has handed a connection out, it stays ready for other readers. At the next reading after that it
+/// goes back into the pool, which checks it and knows its age.
 const READY_FOR: Duration = Duration::from_secs(1);
 
 /// A pool of connections and the queue before it.
@@ -130,7 +130,7 @@ impl<D: sqlx::Database> QueuedPool<D> {
     pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<PooledTransaction<D>> {
         let permit = self.permit().await?;
         // One that stays ready is missing in the pool.
-        drop(self.queue.ready.lock().pop());
+        drop(self.queue.take_oldest());
         let transaction = boxed(|pool| pool.begin_with(statement), &self.pool).await?;
         Ok(PooledTransaction { transaction, queue: Arc::clone(&self.queue), _permit: permit })
     }
@@ -158,13 +158,20 @@ impl<D: sqlx::Database> QueuedPool<D> {
 }
 
 impl<D: sqlx::Database> Queue<D> {
-    /// Takes the connection that has read last. One that is no longer ready goes back into the pool.
+    /// Takes the connection that has read last, unless it goes back into the pool.
     fn take_ready(&self) -> Option<Checked<D>> {
         self.ready.lock().pop().filter(|checked| checked.at.elapsed() < READY_FOR)
     }
 
+    fn take_oldest(&self) -> Option<Checked<D>> {
+        let mut ready = self.ready.lock();
+        (!ready.is_empty()).then(|| ready.remove(0))
+    }
+
+    /// Keeps a connection; those that are no longer ready go back into the pool.
     fn keep_ready(&self, checked: Checked<D>) {
         let mut ready = self.ready.lock();
+        ready.retain(|checked| checked.at.elapsed() < READY_FOR);
         if self.direct.load(Ordering::SeqCst) == 0 && !self.permits.is_closed() {
             ready.push(checked);
         }

@@ -40,6 +40,14 @@ pub(crate) const NOTE_PRODUCTS: Insert = Insert {
     columns: 3,
     tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at, turn_at = NULL",
 };
+/// The same for readings that are noted some time after they ended: a later one stays.
+pub(crate) const NOTE_EARLIER_PRODUCTS: Insert = Insert {
+    operation: "note that products were read before",
+    head: "INSERT INTO product_reads (store, id, read_at)",
+    columns: 3,
+    tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at, turn_at = NULL \
+           WHERE product_reads.read_at <= excluded.read_at",
+};
 /// The time of the last reading stays: a push relies on it.
 pub(crate) const TAKE_TURNS: &str = "UPDATE product_reads SET turn_at = $2 WHERE store = $1 AND id";
 
@@ -225,15 +233,24 @@ impl StalenessWriter<'_, '_> {
     /// When the database does not answer.
     pub async fn note_products_read(&mut self, products: Vec<ProductId>) -> Result<(), Error> {
         let at = self.page.at();
-        self.note_products_read_at(products.into_iter().map(|id| (id, at)).collect()).await
+        let read = products.into_iter().map(|id| (id, at)).collect();
+        self.note_products(&NOTE_PRODUCTS, read).await
     }
 
-    /// Records when products were read, changed or not.
+    /// Records when products were read some time ago, changed or not. Of a product that was read since, nothing is recorded.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn note_products_read_at(
         &mut self,
+        products: Vec<(ProductId, DateTime<Utc>)>,
+    ) -> Result<(), Error> {
+        self.note_products(&NOTE_EARLIER_PRODUCTS, products).await
+    }
+
+    async fn note_products(
+        &mut self,
+        insert: &Insert,
         products: Vec<(ProductId, DateTime<Utc>)>,
     ) -> Result<(), Error> {
         let store = self.page.store_key().as_str().to_owned();
@@ -242,7 +259,7 @@ impl StalenessWriter<'_, '_> {
             [store.as_str().into(), id.into_string().into(), at.into()]
         });
         let values = values.collect();
-        self.page.tx.insert(&NOTE_PRODUCTS, values).await.map(drop)
+        self.page.tx.insert(insert, values).await.map(drop)
     }
 
     /// Records that readings of products failed just now: that was their turn in the rotation, and others come next.

@@ -19,6 +19,15 @@ pub(crate) const NOTE: Insert = Insert {
     tail: "ON CONFLICT (store, part, order_number) DO UPDATE SET read_at = excluded.read_at, \
            content_hash = excluded.content_hash, due_at = excluded.due_at, is_young = NULL",
 };
+/// The same for readings that are noted some time after they ended: a later one stays, with its content.
+pub(crate) const NOTE_EARLIER: Insert = Insert {
+    operation: "note that sides of orders were read before",
+    head: "INSERT INTO order_parts (store, order_number, part, read_at, content_hash, due_at)",
+    columns: 6,
+    tail: "ON CONFLICT (store, part, order_number) DO UPDATE SET read_at = excluded.read_at, \
+           content_hash = excluded.content_hash, due_at = excluded.due_at, is_young = NULL \
+           WHERE order_parts.read_at <= excluded.read_at",
+};
 pub(crate) const OF_ORDER: &str = "SELECT part, read_at, content_hash FROM order_parts \
     WHERE store = $1 AND order_number = $2 AND part IN ('order', 'invoices', 'events', 'financial', 'shipments', \
     'tracking')";
@@ -239,15 +248,24 @@ impl StalenessWriter<'_, '_> {
         let reading = |(order, subresource, content_hash)| {
             (order, KnownSubresource { subresource, read_at, content_hash })
         };
-        self.note_subresources_at(read.into_iter().map(reading).collect()).await
+        self.note(&NOTE, read.into_iter().map(reading).collect()).await
     }
 
-    /// Records when sub-resources of orders were read, changed or not.
+    /// Records when sub-resources of orders were read some time ago, changed or not. Of one that was read since, nothing is
+    /// recorded.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn note_subresources_at(
         &mut self,
+        read: Vec<(OrderNumber, KnownSubresource)>,
+    ) -> Result<(), Error> {
+        self.note(&NOTE_EARLIER, read).await
+    }
+
+    async fn note(
+        &mut self,
+        insert: &Insert,
         read: Vec<(OrderNumber, KnownSubresource)>,
     ) -> Result<(), Error> {
         let store = self.page.store_key().as_str().to_owned();
@@ -263,7 +281,7 @@ impl StalenessWriter<'_, '_> {
             [store.as_str().into(), order, part, read.read_at.into(), hash.into(), due_at.into()]
         });
         let values = values.collect();
-        self.page.tx.insert(&NOTE, values).await?;
+        self.page.tx.insert(insert, values).await?;
         let (first, orders) = ([store.as_str().into()], Vec::from_iter(orders));
         self.page.tx.execute_in("note orders that are read", ALL_READ, &first, orders).await.map(drop)
     }

@@ -203,6 +203,7 @@ conformance! {
         orders_are_due_by_their_age,
         products_take_turns,
         a_reading_that_failed_is_a_products_turn_and_no_reading,
+        a_reading_that_is_noted_late_replaces_no_later_one,
         orders_whose_sides_were_never_read_are_found,
         open_orders_whose_sides_were_not_read_are_found_by_number,
         orders_that_changed_since_a_side_was_read_are_found,

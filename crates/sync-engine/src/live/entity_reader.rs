@@ -214,9 +214,6 @@ impl<'c> EntityReader<'c> {
         let detail = order.as_ref().map(|fetched| &fetched.detail);
         let is_shown = !is_stale && is_shown(request, detail);
         let subresources = self.read_subresources(&client, number, entity, request).await?;
-        if request.subresources.contains(Subresource::Shipments) {
-            self.signals.note_shipped();
-        }
         let read: Vec<_> = subresources.iter().map(|fetched| (fetched.subresource, fetched.hash)).collect();
         let proves_missed = proves_missed_events(request, !read.is_empty(), self.receives);
         let before_reading = match proves_missed || is_in_rotation(request) {
@@ -242,6 +239,9 @@ impl<'c> EntityReader<'c> {
         };
         if op.is_some() {
             self.sold.note(sold);
+        }
+        if request.subresources.contains(Subresource::Shipments) {
+            self.signals.note_shipped();
         }
         let events = order_events(op, status != before, missed_events);
         let is_reported_here = events.is_empty() || self.is_reported_here(number, raw).await?;

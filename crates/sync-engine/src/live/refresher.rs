@@ -120,25 +120,42 @@ impl<'c> Refresher<'c> {
         Ok(())
     }
 
-    /// Notes readings that found what the mirror has. What another task has written meanwhile is read again; what cannot
-    /// be noted comes again with its next turn.
+    /// Notes readings that found what the mirror has. What another task has written meanwhile is read again.
     pub(super) async fn note_unchanged(&self, readings: Vec<UnchangedReading>) -> Result<(), Error> {
-        let overtaken = match self.rows.note_unchanged(readings).await {
-            Ok(overtaken) => overtaken,
-            Err(error) => {
-                let problem = Problem::from_store(&error);
-                if ends_all(problem.trouble) {
-                    return Err(problem.into());
+        let together = self.note_together(&readings).await;
+        match together {
+            // One row that cannot be noted keeps no other from it.
+            Err(error) if error.concerns_a_row() && readings.len() > 1 => {
+                for reading in &readings {
+                    if let Err(error) = self.note_together(std::slice::from_ref(reading)).await {
+                        self.after_unnoted(std::slice::from_ref(reading), &error).await?;
+                    }
                 }
-                tracing::warn!(store = %self.context.key, error = problem.error, "readings that changed nothing could not be noted");
-                return Ok(());
+                Ok(())
             }
-        };
-        let again = overtaken.into_iter().map(|reading| {
-            let subresources = reading.subresources.into_iter().map(|read| read.subresource);
-            (reading.entity, RefreshRequest::swept(subresources))
-        });
-        self.queue.push(again);
+            Err(error) => self.after_unnoted(&readings, &error).await,
+            Ok(()) => Ok(()),
+        }
+    }
+
+    async fn note_together(&self, readings: &[UnchangedReading]) -> Result<(), StoreError> {
+        let overtaken = self.rows.note_unchanged(readings).await?;
+        self.queue.push(overtaken.into_iter().map(UnchangedReading::again));
+        Ok(())
+    }
+
+    /// Handles readings that could not be noted: they come again. A product whose row is at fault has had its turn.
+    async fn after_unnoted(&self, readings: &[UnchangedReading], error: &StoreError) -> Result<(), Error> {
+        let problem = Problem::from_store(error);
+        if ends_all(problem.trouble) {
+            return Err(problem.into());
+        }
+        tracing::warn!(store = %self.context.key, readings = readings.len(), error = problem.error, "readings that changed nothing could not be noted");
+        for reading in readings.iter().filter(|_| error.concerns_a_row()) {
+            if let Entity::Product(id) = &reading.entity {
+                self.rows.note_unread_product(id).await;
+            }
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{ListedRow, resources::products::ProductDetail};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Known, Op, Subresource};
@@ -116,10 +117,11 @@ impl<'c> RowWriter<'c> {
     }
 
     /// Notes that what was read is as the mirror has it; returns what another task wrote meanwhile, of which nothing is noted.
-    pub(super) async fn note_unchanged(
+    pub(super) async fn note_unchanged<'r>(
         &self,
-        readings: Vec<UnchangedReading>,
-    ) -> Result<Vec<UnchangedReading>, StoreError> {
+        readings: &'r [UnchangedReading],
+    ) -> Result<Vec<&'r UnchangedReading>, StoreError> {
+        let mirror = self.context.store.mirror();
         let _writing = self.context.writing.lock().await;
         let mut now = HashMap::new();
         for resource in [Resource::Orders, Resource::Products] {
@@ -127,30 +129,38 @@ impl<'c> RowWriter<'c> {
             let keys: Vec<_> =
                 rows.filter(|(of, _)| *of == resource).map(|(_, key)| key.to_owned()).collect();
             if !keys.is_empty() {
-                now.insert(
-                    resource,
-                    self.context.store.mirror().known(&self.context.key, resource, keys).await?,
-                );
+                now.insert(resource, mirror.known(&self.context.key, resource, keys).await?);
             }
         }
-        let is_as_read = |reading: &UnchangedReading| {
+        let is_as_read = |reading: &&UnchangedReading| {
             let (resource, key) = reading.entity.row();
             is_unchanged(reading.known.as_ref(), now.get(&resource).and_then(|rows| rows.get(key)))
         };
-        let (unchanged, overtaken): (Vec<_>, Vec<_>) = readings.into_iter().partition(is_as_read);
+        let (unchanged, overtaken): (Vec<_>, Vec<_>) = readings.iter().partition(is_as_read);
         let (mut products, mut subresources) = (Vec::new(), Vec::new());
         for reading in unchanged {
-            match reading.entity {
-                Entity::Product(id) => products.push((id, reading.read_at)),
+            match &reading.entity {
+                Entity::Product(id) => products.push((id.clone(), reading.read_at)),
                 Entity::Order(number) => {
-                    subresources.extend(reading.subresources.into_iter().map(|read| (number.clone(), read)));
+                    subresources.extend(reading.subresources.iter().map(|read| (number.clone(), *read)));
                 }
             }
         }
+        let keys: Vec<_> = products.iter().map(|(id, _)| id.as_str().to_owned()).collect();
+        let failed = match keys.is_empty() {
+            true => Vec::new(),
+            false => mirror.failed_at(&self.context.key, Resource::Products, keys.clone()).await?,
+        };
+        // One that has failed since it was read has not been mended.
+        let is_mended = |(key, at): &(String, DateTime<Utc>)| {
+            products.iter().any(|(id, read_at)| id.as_str() == key && at <= read_at)
+        };
+        let mended: Vec<_> = failed.into_iter().filter(is_mended).map(|(key, _)| key).collect();
         let mut tx = self.context.store.begin(&self.context.lease).await?;
+        if !mended.is_empty() {
+            tx.failures().clear_failures(Resource::Products, mended).await?;
+        }
         if !products.is_empty() {
-            let keys: Vec<_> = products.iter().map(|(id, _)| id.as_str().to_owned()).collect();
-            tx.failures().clear_failures(Resource::Products, keys.clone()).await?;
             tx.staleness().forget_missing(Resource::Products, keys).await?;
             tx.staleness().note_products_read_at(products).await?;
         }

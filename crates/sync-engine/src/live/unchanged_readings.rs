@@ -10,7 +10,7 @@ use espelho_model::Clock;
 use espelho_store::{Known, KnownSubresource};
 use parking_lot::Mutex;
 
-use crate::plan::refresh_request::Entity;
+use crate::plan::refresh_request::{Entity, RefreshRequest};
 
 /// So many are noted at once.
 const MOST: usize = 20;
@@ -27,6 +27,14 @@ pub(super) struct UnchangedReading {
     pub(super) subresources: Vec<KnownSubresource>,
     /// When the reading began: what it found was so then, or later.
     pub(super) read_at: DateTime<Utc>,
+}
+
+impl UnchangedReading {
+    /// The request to read the same once more.
+    pub(super) fn again(&self) -> (Entity, RefreshRequest) {
+        let subresources = self.subresources.iter().map(|read| read.subresource);
+        (self.entity.clone(), RefreshRequest::swept(subresources))
+    }
 }
 
 /// The readings of a store that are not noted yet.
@@ -69,24 +77,23 @@ impl<'c> UnchangedReadings<'c> {
 
     /// Waits until readings are old; for ever if there are none.
     pub(super) async fn aged(&self) {
-        let since = {
-            let waiting = self.waiting.lock();
-            (!waiting.readings.is_empty()).then_some(waiting.since)
-        };
-        match since {
-            Some(since) => {
-                let age = self.clock.monotonic().saturating_sub(since);
-                self.clock.sleep(LONGEST.saturating_sub(age)).await;
-            }
+        match self.left() {
+            Some(left) => self.clock.sleep(left).await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Returns the time until readings are old, if there are any.
+    fn left(&self) -> Option<Duration> {
+        let waiting = self.waiting.lock();
+        let age = self.clock.monotonic().saturating_sub(waiting.since);
+        (!waiting.readings.is_empty()).then(|| LONGEST.saturating_sub(age))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use espelho_model::ProductId;
-    use futures_util::FutureExt as _;
 
     use super::*;
     use crate::live::test_clock::TestClock;
@@ -126,6 +133,20 @@ mod tests {
         assert_eq!(unchanged.take(false).len(), 2);
         unchanged.add(reading(3));
         assert!(unchanged.take(false).is_empty(), "the wait begins anew");
-        assert!(unchanged.aged().now_or_never().is_none());
+    }
+
+    #[test]
+    fn the_pool_is_woken_when_the_first_reading_is_old() {
+        let clock = TestClock::default();
+        let unchanged = UnchangedReadings::new(&clock);
+        assert_eq!(unchanged.left(), None, "there is none");
+        clock.advance(Duration::from_secs(60));
+        unchanged.add(reading(1));
+        assert_eq!(unchanged.left(), Some(LONGEST));
+        clock.advance(Duration::from_secs(2));
+        unchanged.add(reading(2));
+        assert_eq!(unchanged.left(), Some(LONGEST - Duration::from_secs(2)));
+        clock.advance(LONGEST);
+        assert_eq!(unchanged.left(), Some(Duration::ZERO));
     }
 }

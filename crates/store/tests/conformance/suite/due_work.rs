@@ -419,6 +419,38 @@ pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(worl
     assert_eq!(of("1").await, expected);
 }
 
+pub(crate) async fn a_reading_that_is_noted_late_replaces_no_later_one(world: &World) {
+    let lease = world.lease().await;
+    let (product, order) = (ProductId::new("a"), OrderNumber::new("1"));
+    world.write_products(&lease, Op::Insert, vec![bare_product("a")]).await;
+    world.write_orders(&lease, Op::Insert, vec![bare_order("1")]).await;
+    let early = world.clock.now();
+    world.clock.advance(Duration::from_secs(3));
+    let later = world.clock.now();
+    let [old, new] = [1, 2].map(ContentHash::from_i64);
+    let known = |read_at, content_hash| KnownSubresource {
+        subresource: Subresource::Shipments,
+        read_at,
+        content_hash,
+    };
+    let noted = async |at: DateTime<Utc>, hash| {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.staleness().note_products_read_at(vec![(product.clone(), at)]).await.unwrap();
+        tx.staleness().note_subresources_at(vec![(order.clone(), known(at, hash))]).await.unwrap();
+        tx.commit().await.unwrap();
+        let read_at = world.store.lookups().product_read_at(&minha_loja(), &product).await.unwrap();
+        let parts = world.store.staleness().order_subresources(&minha_loja(), &order).await.unwrap();
+        (read_at, parts)
+    };
+    assert_eq!(noted(later, new).await, (Some(later), vec![known(later, new)]));
+    assert_eq!(noted(early, old).await, (Some(later), vec![known(later, new)]), "it is the older one");
+    assert_eq!(
+        noted(later, old).await,
+        (Some(later), vec![known(later, old)]),
+        "of the same time, the last stays"
+    );
+}
+
 pub(crate) async fn every_table_is_counted_with_what_is_gone(world: &World) {
     let lease = world.lease().await;
     world
