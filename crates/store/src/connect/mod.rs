@@ -350,7 +350,7 @@ fn readers(options: SqliteConnectOptions, most: u32) -> QueuedPool<Sqlite> {
     // A reader's cache stays small, because it is lost with every commit; the system's cache has the pages.
     let reading = options.read_only(true).pragma("cache_size", "-1024");
     let read = SqlitePoolOptions::new().max_connections(most).min_connections(0).acquire_timeout(IN_LINE);
-    QueuedPool::new(read.test_before_acquire(false).connect_lazy_with(reading), IN_LINE)
+    QueuedPool::of_readers(read.test_before_acquire(false).connect_lazy_with(reading), IN_LINE)
 }
 
 async fn open_postgres(

@@ -4,8 +4,8 @@
 //! start together, nearly all of them wait. Here a caller waits for a permit with a few hundred bytes, and only
 //! as many enter the pool as it has connections.
 //!
-//! sqlx pings a connection whenever it is given back, in a task of its own. Connections that have just read stay here
-//! instead, ready for the next reader.
+//! sqlx pings a connection whenever it is given back, in a task of its own. Readers of SQLite stay here instead, ready for
+//! the next one. A session of PostgreSQL is checked before each use, so it goes back.
 
 use std::{
     ops::Deref,
@@ -14,7 +14,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use espelho_model::watch::Line;
@@ -24,10 +24,6 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 /// The right to be within the pool, until it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
-
-/// For so long after the pool has handed a connection out, it stays ready for other readers. At the next reading after that it
-/// goes back into the pool, which checks it and knows its age.
-const READY_FOR: Duration = Duration::from_secs(1);
 
 /// A pool of connections and the queue before it.
 #[derive(Debug)]
@@ -47,17 +43,12 @@ struct Queue<D: sqlx::Database> {
     longest: Duration,
     /// Notified of each commit.
     commits: Notify,
-    /// Connections that have just read, the latest last.
-    ready: Mutex<Vec<Checked<D>>>,
+    /// Whether a connection that has read stays ready.
+    keeps_ready: bool,
+    /// Connections that have read, the latest last.
+    ready: Mutex<Vec<PoolConnection<D>>>,
     /// Those who use the pool without a permit now: meanwhile no connection stays ready.
     direct: AtomicUsize,
-}
-
-/// A connection, and when the pool handed it out.
-#[derive(Debug)]
-struct Checked<D: sqlx::Database> {
-    connection: PoolConnection<D>,
-    at: Instant,
 }
 
 /// The pool itself. While it is held, every connection goes back into it.
@@ -83,12 +74,22 @@ impl<D: sqlx::Database> Clone for QueuedPool<D> {
 impl<D: sqlx::Database> QueuedPool<D> {
     /// Puts a queue before a pool, in which a caller waits for `longest` at most.
     pub(crate) fn new(pool: Pool<D>, longest: Duration) -> Self {
+        Self::with(pool, longest, false)
+    }
+
+    /// The same for a pool that only reads: its connections stay open, ready for the next reader.
+    pub(crate) fn of_readers(pool: Pool<D>, longest: Duration) -> Self {
+        Self::with(pool, longest, true)
+    }
+
+    fn with(pool: Pool<D>, longest: Duration, keeps_ready: bool) -> Self {
         let permits = Arc::new(Semaphore::new(pool.options().get_max_connections() as usize));
         let queue = Queue {
             permits,
             line: Arc::default(),
             longest,
             commits: Notify::new(),
+            keeps_ready,
             ready: Mutex::default(),
             direct: AtomicUsize::new(0),
         };
@@ -114,23 +115,19 @@ impl<D: sqlx::Database> QueuedPool<D> {
         read: impl AsyncFnOnce(&mut D::Connection) -> sqlx::Result<T>,
     ) -> sqlx::Result<T> {
         let _permit = self.permit().await?;
-        let mut checked = match self.queue.take_ready() {
-            Some(checked) => checked,
-            None => {
-                let connection = boxed(Pool::acquire, &self.pool).await?;
-                Checked { connection, at: now() }
-            }
+        let ready = self.queue.ready.lock().pop();
+        let mut connection = match ready {
+            Some(connection) => connection,
+            None => boxed(Pool::acquire, &self.pool).await?,
         };
-        let done = read(&mut checked.connection).await?;
-        self.queue.keep_ready(checked);
+        let done = read(&mut connection).await?;
+        self.queue.keep_ready(connection);
         Ok(done)
     }
 
     /// Begins a transaction with this statement once the caller has a permit.
     pub(super) async fn begin(&self, statement: &'static str) -> sqlx::Result<PooledTransaction<D>> {
         let permit = self.permit().await?;
-        // One that stays ready is missing in the pool.
-        drop(self.queue.take_oldest());
         let transaction = boxed(|pool| pool.begin_with(statement), &self.pool).await?;
         Ok(PooledTransaction { transaction, queue: Arc::clone(&self.queue), _permit: permit })
     }
@@ -158,22 +155,10 @@ impl<D: sqlx::Database> QueuedPool<D> {
 }
 
 impl<D: sqlx::Database> Queue<D> {
-    /// Takes the connection that has read last, unless it goes back into the pool.
-    fn take_ready(&self) -> Option<Checked<D>> {
-        self.ready.lock().pop().filter(|checked| checked.at.elapsed() < READY_FOR)
-    }
-
-    fn take_oldest(&self) -> Option<Checked<D>> {
+    fn keep_ready(&self, connection: PoolConnection<D>) {
         let mut ready = self.ready.lock();
-        (!ready.is_empty()).then(|| ready.remove(0))
-    }
-
-    /// Keeps a connection; those that are no longer ready go back into the pool.
-    fn keep_ready(&self, checked: Checked<D>) {
-        let mut ready = self.ready.lock();
-        ready.retain(|checked| checked.at.elapsed() < READY_FOR);
-        if self.direct.load(Ordering::SeqCst) == 0 && !self.permits.is_closed() {
-            ready.push(checked);
+        if self.keeps_ready && self.direct.load(Ordering::SeqCst) == 0 && !self.permits.is_closed() {
+            ready.push(connection);
         }
     }
 }
@@ -181,7 +166,7 @@ impl<D: sqlx::Database> Queue<D> {
 /// Connections return to their pool in a task, and there may be no runtime any more: they end here.
 impl<D: sqlx::Database> Drop for Queue<D> {
     fn drop(&mut self) {
-        self.ready.get_mut().drain(..).for_each(|checked| drop(checked.connection.detach()));
+        self.ready.get_mut().drain(..).for_each(|connection| drop(connection.detach()));
     }
 }
 
@@ -197,11 +182,6 @@ impl<D: sqlx::Database> Drop for DirectPool<'_, D> {
     fn drop(&mut self) {
         self.queue.direct.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a connection ages by the machine's clock, as its pool has it")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// Begins work on the heap. Not `async`: the future of an `async` function would also reserve space for the boxed value.
@@ -236,6 +216,11 @@ mod tests {
     fn pool(longest: Duration) -> QueuedPool<Sqlite> {
         let options = SqlitePoolOptions::new().max_connections(1).acquire_timeout(LONG);
         QueuedPool::new(options.connect_lazy_with("sqlite::memory:".parse().unwrap()), longest)
+    }
+
+    /// A pool of one connection that only reads.
+    fn readers() -> QueuedPool<Sqlite> {
+        QueuedPool::of_readers(pool(LONG).pool.clone(), LONG)
     }
 
     /// Reads one row; returns how many came.
@@ -303,15 +288,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_has_read_stays_ready_until_somebody_needs_it_elsewhere() {
-        let pool = pool(LONG);
+    async fn a_connection_that_has_read_stays_ready_until_somebody_needs_the_pool() {
+        let pool = readers();
         for _ in 0..3 {
             assert_eq!(one(&pool).await.unwrap(), 1);
             assert_eq!((ready(&pool), pool.pool.num_idle()), (1, 0));
         }
-        pool.begin("BEGIN IMMEDIATE").await.unwrap().commit().await.unwrap();
-        assert_eq!(ready(&pool), 0, "a transaction has it from the pool");
-        one(&pool).await.unwrap();
         let direct = pool.pool();
         assert_eq!(ready(&pool), 0);
         sqlx::query("SELECT 1").execute(&*direct).await.unwrap();
@@ -325,24 +307,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_stays_ready_neither_after_a_failure_nor_for_long() {
-        let pool = pool(LONG);
+    async fn a_connection_stays_ready_neither_after_a_failure_nor_where_each_use_is_checked() {
+        let pool = readers();
         let failed = pool.read(async |connection| sqlx::query("SELECT").execute(connection).await).await;
         assert!(failed.is_err());
         assert_eq!(ready(&pool), 0);
         one(&pool).await.unwrap();
-        let before = now().checked_sub(READY_FOR).unwrap();
-        pool.queue.ready.lock()[0].at = before;
-        assert!(pool.queue.take_ready().is_none());
-        one(&pool).await.unwrap();
-        assert!(pool.queue.ready.lock()[0].at > before);
+        assert_eq!(ready(&pool), 1);
+        let given_up = pool.read(async |_| std::future::pending::<sqlx::Result<()>>().await);
+        assert!(once(pin!(given_up)).await.is_none());
+        assert_eq!(ready(&pool), 0, "nobody knows where its reading stopped");
+        let checked = self::pool(LONG);
+        one(&checked).await.unwrap();
+        assert_eq!(ready(&checked), 0);
     }
 
     #[test]
     fn a_pool_with_a_ready_connection_may_end_after_its_runtime() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let pool = runtime.block_on(async {
-            let pool = pool(LONG);
+            let pool = readers();
             one(&pool).await.unwrap();
             pool
         });

@@ -1,6 +1,6 @@
 //! Notifications of new rows in the change feed, on PostgreSQL.
 
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::PgListener;
 
 use crate::{CHANNEL, Error, driver::Database, mirror::Changes};
 
@@ -16,10 +16,7 @@ impl Changes<'_> {
     pub async fn watch_changes(self) -> Result<ChangeWatch, Error> {
         let Database::Postgres(pool) = self.database else { return Ok(ChangeWatch(None)) };
         let failed = |source| Error::Statement { operation: "listen to the change feed", source };
-        // A connection of its own, so that readers miss none of the pool's.
-        let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
-        let own = own.connect_with((*pool.pool().connect_options()).clone()).await.map_err(failed)?;
-        let mut listener = PgListener::connect_with(&own).await.map_err(failed)?;
+        let mut listener = PgListener::connect_with(&pool.pool()).await.map_err(failed)?;
         listener.listen(CHANNEL).await.map_err(failed)?;
         Ok(ChangeWatch(Some(listener)))
     }
