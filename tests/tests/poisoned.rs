@@ -54,7 +54,7 @@ async fn an_input_that_ends_the_process_does_so_twice_and_then_costs_one_row(kin
     until("the row is answered", async || !mirror.ask(answered).await.is_empty()).await;
     assert_eq!(mirror.ask(answered).await[0]["error_code"], "poisoned");
     assert!(!service.has_ended());
-    // What was under way beside them when the process ended is suspected until it has ended well.
+    // The end of the process makes every input under way a suspect, until an attempt on it ends well.
     let others = format!("SELECT key FROM quarantine WHERE key NOT IN ('{number}', 'POISON/1')");
     until("nothing else is suspected", async || mirror.ask(&others).await.is_empty()).await;
     pages::stopped(service).await;

@@ -43,7 +43,7 @@ struct Queue<D: sqlx::Database> {
     longest: Duration,
     /// Notified of each commit.
     commits: Notify,
-    /// Whether a connection that has read stays ready.
+    /// True for a pool of readers: a connection stays ready after a reading.
     keeps_ready: bool,
     /// Connections that have read, the latest last.
     ready: Mutex<Vec<PoolConnection<D>>>,

@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// A reading that found what the mirror has.
 pub(super) struct UnchangedReading {
-    /// What was read.
+    /// The order or product of the reading.
     pub(super) entity: Entity,
     /// Its row from before the reading.
     pub(super) known: Option<Known>,

@@ -105,7 +105,7 @@ impl<'c> WorkerPool<'c> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Whether it is this pool that has readings noted that changed nothing: such readings are in rotation.
+    /// True for the pool of the sweeps: unchanged readings are in rotation, and only it reads those.
     fn notes_unchanged(&self) -> bool {
         self.urgency != Urgency::Hinted
     }

@@ -126,12 +126,12 @@ pub fn is_known(known: &[KnownSubresource], subresource: Subresource, hash: Cont
     known.iter().any(|known| known.subresource == subresource && known.content_hash == hash)
 }
 
-/// Whether the mirror has all that was read, with this content.
+/// Says if the mirror has each sub-resource of a reading with the same content.
 pub fn are_known(known: &[KnownSubresource], read: &[(Subresource, ContentHash)]) -> bool {
     read.iter().all(|(subresource, hash)| is_known(known, *subresource, *hash))
 }
 
-/// Whether nothing but its turn asked for a reading: no delivery and no listing waits for what it finds.
+/// Says if only its turn in the rotation asked for a reading: no delivery waits for it, and no listing showed a change.
 pub fn is_in_rotation(request: &RefreshRequest) -> bool {
     request.urgency == Urgency::Swept && request.ids.is_empty()
 }
