@@ -309,7 +309,7 @@ async fn open_sqlite(
         .synchronous(SqliteSynchronous::Normal)
         .foreign_keys(true)
         .busy_timeout(Duration::from_secs(10))
-        .pragma("cache_size", "-10240")
+        .pragma("cache_size", "-4096")
         // The statement journal stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
         .pragma("temp_store", "MEMORY")
         .pragma("wal_autocheckpoint", WRITER_CHECKPOINTS)

@@ -8,6 +8,7 @@ use espelho_model::{
 
 use crate::{
     Error,
+    driver::Value,
     mirror::{Mirror, PassWriter},
 };
 
@@ -20,7 +21,10 @@ pub(crate) const PAGES: &str = "SELECT step, page, total, seen, changed, failed,
 pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, page, total, seen, changed, failed, \
     keys, last) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-pub(crate) const END_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2";
+pub(crate) const FORGET_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2";
+/// A few at a time: SQLite holds all pages that it deletes in memory until the commit, 14 MiB of a million rows.
+pub(crate) const FORGET_SOME_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2 \
+    AND step < (SELECT min(step) + 200 FROM sync_pages WHERE store = $1 AND resource = $2)";
 pub(crate) const END: &str = "DELETE FROM sync_passes WHERE store = $1 AND resource = $2";
 
 /// A pass in progress.
@@ -105,7 +109,8 @@ impl PassWriter<'_, '_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn begin_pass(&mut self, resource: Resource, scope: &str) -> Result<(), Error> {
-        self.end_pass(resource).await?;
+        let of_previous = self.key(resource);
+        self.page.tx.execute("forget the previous pass's pages", FORGET_PAGES, of_previous).await?;
         let values = vec![
             self.page.store_key().as_str().into(),
             resource.as_str().into(),
@@ -136,15 +141,28 @@ impl PassWriter<'_, '_> {
         self.page.tx.execute("keep a page's checkpoint", KEEP, values).await.map(drop)
     }
 
-    /// Ends a pass and deletes its checkpoints.
+    /// Ends a pass. Its pages stay until [`forget_pages`](Self::forget_pages) or the next pass deletes them; without the
+    /// pass nobody resumes from them.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn end_pass(&mut self, resource: Resource) -> Result<(), Error> {
-        let key = || vec![self.page.store_key().as_str().into(), resource.as_str().into()];
-        let (pages, pass) = (key(), key());
-        self.page.tx.execute("forget a pass's pages", END_PAGES, pages).await?;
-        self.page.tx.execute("end a pass", END, pass).await.map(drop)
+        let key = self.key(resource);
+        self.page.tx.execute("end a pass", END, key).await.map(drop)
+    }
+
+    /// Deletes some pages of a pass that has ended; says whether there were any. For transactions of its own, until it
+    /// finds none.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn forget_pages(&mut self, resource: Resource) -> Result<bool, Error> {
+        let key = self.key(resource);
+        Ok(self.page.tx.execute("forget some pages of a pass", FORGET_SOME_PAGES, key).await? > 0)
+    }
+
+    fn key(&self, resource: Resource) -> Vec<Value> {
+        vec![self.page.store_key().as_str().into(), resource.as_str().into()]
     }
 }
 

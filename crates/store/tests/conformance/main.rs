@@ -326,6 +326,7 @@ conformance! {
         the_pages_of_a_long_pass_come_a_part_at_a_time,
         a_new_pass_forgets_the_one_before,
         an_ended_pass_leaves_nothing,
+        pages_that_an_ended_pass_left_are_forgotten_by_the_next,
         passes_of_other_resources_and_stores_are_left_alone,
         a_page_that_is_not_committed_leaves_neither_rows_nor_checkpoint,
         a_step_that_is_kept_twice_is_refused;

@@ -1,4 +1,5 @@
-//! Ends a pass: finds the mirrored rows that its listing missed, and marks those as gone that the marketplace denies.
+//! Ends a pass: finds the mirrored rows that its listing missed, marks those as gone that the marketplace denies, and
+//! deletes its checkpoints.
 
 use espelho_model::{ContentHash, StoreKey, sync::Resource, text, text::words};
 use espelho_store::Failure;
@@ -6,11 +7,14 @@ use espelho_store::Failure;
 use super::{Pull, pass::Walk};
 use crate::{
     Error, Problem, ResourceReport, Trouble,
-    plan::gone::{GoneVerdict, judge},
+    plan::{
+        gone::{GoneVerdict, judge},
+        paging::Pager,
+    },
 };
 
 impl<P: Pull> Walk<'_, P> {
-    /// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
+    /// Ends a pass that reached the last page: marks missing rows gone, and deletes the checkpoints.
     pub(super) async fn finish(&mut self) -> Result<(), Error> {
         let whole = self.reader.pager.is_whole();
         let mut refused = (!whole).then(|| incomplete(self));
@@ -26,6 +30,11 @@ impl<P: Pull> Walk<'_, P> {
             end(self, gone).await?;
         }
         self.report.failures = shown_failures(self).await?;
+        if !self.reader.options.dry_run {
+            // The keys of a million rows take 8 MB, and nobody asks for them any more.
+            self.reader.pager = Pager::new(self.reader.pull.limit());
+            forget_pages(self).await?;
+        }
         refused.map_or(Ok(()), |problem| Err(problem.into()))
     }
 }
@@ -45,6 +54,20 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
     }
     tx.passes().end_pass(P::RESOURCE).await?;
     tx.commit().await
+}
+
+/// Deletes the pages of a pass that has ended, in transactions of their own. What a kill leaves, the next pass deletes.
+async fn forget_pages<P: Pull>(walk: &Walk<'_, P>) -> Result<(), espelho_store::Error> {
+    let context = walk.reader.context;
+    loop {
+        let _writing = context.writing.lock().await;
+        let mut tx = context.store.begin(&context.lease).await?;
+        let has_forgotten = tx.passes().forget_pages(P::RESOURCE).await?;
+        tx.commit().await?;
+        if !has_forgotten {
+            return Ok(());
+        }
+    }
 }
 
 /// Returns the mirrored rows that the pass did not see, or a problem if they are too many to believe.

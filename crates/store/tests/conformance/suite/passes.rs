@@ -111,17 +111,43 @@ pub(crate) async fn a_new_pass_forgets_the_one_before(world: &World) {
     assert!(pages_of_orders(world).await.is_empty());
 }
 
+/// Ends the pass over orders; returns how many pages are left after each slice that is forgotten.
+async fn end_pass(world: &World, lease: &Lease) -> Vec<usize> {
+    let mut tx = world.store.begin(lease).await.unwrap();
+    tx.passes().end_pass(Resource::Orders).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut left = Vec::new();
+    loop {
+        let mut tx = world.store.begin(lease).await.unwrap();
+        let has_forgotten = tx.passes().forget_pages(Resource::Orders).await.unwrap();
+        tx.commit().await.unwrap();
+        if !has_forgotten {
+            return left;
+        }
+        left.push(world.tables.count("sync_pages").await);
+    }
+}
+
 pub(crate) async fn an_ended_pass_leaves_nothing(world: &World) {
     let lease = world.lease().await;
+    assert!(end_pass(world, &lease).await.is_empty(), "there is none");
     begin_pass(world, &lease, Resource::Orders, SCOPE).await;
-    keep(world, &lease, Resource::Orders, &[page(1)]).await;
-    for _ in 0..2 {
-        let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.passes().end_pass(Resource::Orders).await.unwrap();
-        tx.commit().await.unwrap();
-        assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, None);
-        assert_eq!(world.tables.count("sync_pages").await, 0);
-    }
+    let pages: Vec<_> = [1, 2, 200, 201, 400, 401].map(page).into();
+    keep(world, &lease, Resource::Orders, &pages).await;
+    assert_eq!(end_pass(world, &lease).await, [3, 1, 0], "a few at a time");
+    assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, None);
+}
+
+pub(crate) async fn pages_that_an_ended_pass_left_are_forgotten_by_the_next(world: &World) {
+    let lease = world.lease().await;
+    begin_pass(world, &lease, Resource::Orders, SCOPE).await;
+    keep(world, &lease, Resource::Orders, &[page(1), page(2)]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.passes().end_pass(Resource::Orders).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, None, "nobody resumes from them");
+    begin_pass(world, &lease, Resource::Orders, SCOPE).await;
+    assert!(pages_of_orders(world).await.is_empty());
 }
 
 pub(crate) async fn passes_of_other_resources_and_stores_are_left_alone(world: &World) {
@@ -132,9 +158,7 @@ pub(crate) async fn passes_of_other_resources_and_stores_are_left_alone(world: &
             keep(world, lease, resource, &[page(1)]).await;
         }
     }
-    let mut tx = world.store.begin(&mine).await.unwrap();
-    tx.passes().end_pass(Resource::Orders).await.unwrap();
-    tx.commit().await.unwrap();
+    end_pass(world, &mine).await;
     begin_pass(world, &yours, Resource::Products, SCOPE).await;
     let left = async |store: &str, resource| {
         let store = store_key(store);
