@@ -77,7 +77,7 @@ pub(crate) const AGED: &str = "SELECT order_number FROM ( \
     AND p.store = o.store AND p.part = $2 AND p.order_number = o.order_number AND p.read_at < $3 \
     UNION SELECT p.order_number, p.read_at FROM shipment_labels AS l CROSS JOIN order_parts AS p \
     WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.is_ready AND COALESCE(l.status, '') <> 'error' \
-    AND p.store = l.store AND p.part = $2 AND p.order_number = l.order_number AND p.read_at < $3 \
+    AND p.store = l.store AND p.part = $2 AND p.order_number = l.order_number AND p.read_at < $5 \
     ) AS aged ORDER BY read_at, order_number LIMIT $4";
 
 /// A part of an order with a route of its own, below `/api/v1/sellers/orders/{id}`. The order's own detail counts as
@@ -196,8 +196,9 @@ impl Staleness<'_> {
         unread_orders(&rows)
     }
 
-    /// Up to `limit` orders that are open or have unfinished labels, whose sub-resource was last read before
-    /// `before`, the longest unread first. A change of a sub-resource alone does not show on the order.
+    /// Up to `limit` orders that are open and whose sub-resource was last read before `before`, or have unfinished labels
+    /// and one from before `with_label_before`, the longest unread first. A change of a sub-resource alone does not show on
+    /// the order.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -205,11 +206,16 @@ impl Staleness<'_> {
         self,
         store: &StoreKey,
         subresource: Subresource,
-        before: DateTime<Utc>,
+        (before, with_label_before): (DateTime<Utc>, DateTime<Utc>),
         limit: u32,
     ) -> Result<Vec<OrderNumber>, Error> {
-        let values =
-            vec![store.as_str().into(), subresource.as_str().into(), before.into(), i64::from(limit).into()];
+        let values = vec![
+            store.as_str().into(),
+            subresource.as_str().into(),
+            before.into(),
+            i64::from(limit).into(),
+            with_label_before.into(),
+        ];
         let rows = self.database.fetch("read orders by the age of a side", AGED, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }

@@ -227,6 +227,7 @@ impl<'c> EntityReader<'c> {
             self.unchanged.add(UnchangedReading { entity, known, subresources, read_at });
             return Ok(Refreshed::unchanged(is_shown));
         }
+        let are_changed = !is_in_rotation(request) || !are_known(&before_reading, &read);
         let missed_events = match proves_missed {
             true => subresource_events(&read, &before_reading, now),
             false => Vec::new(),
@@ -239,6 +240,9 @@ impl<'c> EntityReader<'c> {
         };
         if op.is_some() {
             self.sold.note(sold);
+        }
+        if op.is_some() || are_changed {
+            self.note_changed();
         }
         if request.subresources.contains(Subresource::Shipments) {
             self.signals.note_shipped();
@@ -326,6 +330,7 @@ impl<'c> EntityReader<'c> {
             self.unchanged.add(UnchangedReading { entity, known, subresources, read_at });
             return Ok(Refreshed::unchanged(is_shown));
         }
+        self.note_changed();
         let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;
         let Written::Row(op) = written else { return Err(Cause::Overtaken) };
@@ -345,6 +350,11 @@ impl<'c> EntityReader<'c> {
         let names = self.context.store.mirror().location_names(&self.context.key).await?;
         *self.locations.lock() = Some((now, names.clone()));
         Ok(names)
+    }
+
+    /// Records that the store is not quiet: only readings of the rotation that find what the mirror has tell nothing.
+    fn note_changed(&self) {
+        self.signals.note_changed(self.context.clock.monotonic());
     }
 
     /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery

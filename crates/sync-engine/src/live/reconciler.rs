@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use espelho_api_client::limit::Lane;
-use espelho_model::{sync::RunState, watch};
+use espelho_model::{
+    sync::{Counts, RunState},
+    watch,
+};
 use futures_util::future::BoxFuture;
 
 use super::{
@@ -146,6 +149,10 @@ impl<'c> Reconciler<'c> {
             return Ok(());
         }
         self.observer.reconciled(&report);
+        let Counts { changed, gone, .. } = report.counts();
+        if changed + gone > 0 {
+            self.signals.note_changed(self.context.clock.monotonic());
+        }
         self.observer.stats(self.context.client.stats());
         // Any other skips what its listing shows unchanged.
         let reads_all =

@@ -41,7 +41,7 @@ pub async fn run(
     observer: &dyn Observer,
 ) -> Option<Error> {
     let stop = &context.stop;
-    let (signals, identity) = (Signals::new(), StoreIdentity::new());
+    let (signals, identity) = (Signals::new(context.clock.monotonic()), StoreIdentity::new());
     let queue = RefreshQueue::new(&*context.clock);
     let sold = SoldProducts::new(&queue, &signals);
     let webhooks = WebhookWatch::new(context, observer, options);

@@ -1,8 +1,12 @@
 //! What the components of a store tell each other: flags and wake-ups, without data.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use crate::plan::schedule::Sweep;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, futures::Notified};
 
 /// The flags and wake-ups of one store. A flag stays raised until its reader takes it.
@@ -17,6 +21,8 @@ pub(super) struct Signals {
     has_unknown_product: AtomicBool,
     /// Sweeps to run as soon as possible, in the order of [`Sweep::ALL`].
     woken: [AtomicBool; Sweep::COUNT],
+    /// When something last changed in the store, as a monotonic time.
+    changed_at: Mutex<Duration>,
     /// Notified when shipments were written.
     shipped: Notify,
     /// Notified when campaigns and their eligible listings were read.
@@ -26,9 +32,21 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Returns signals of which none is raised.
-    pub(super) fn new() -> Self {
-        Self::default()
+    /// Returns signals of which none is raised. Before `now`, a monotonic time, nobody has watched the store.
+    pub(super) fn new(now: Duration) -> Self {
+        Self { changed_at: Mutex::new(now), ..Self::default() }
+    }
+
+    /// Records that something has changed in the store, or was to change: a reading found it, a delivery or a listing
+    /// said it, or the ERP asked for it.
+    pub(super) fn note_changed(&self, now: Duration) {
+        let mut at = self.changed_at.lock();
+        *at = now.max(*at);
+    }
+
+    /// Returns for how long nothing has changed in the store.
+    pub(super) fn quiet_for(&self, now: Duration) -> Duration {
+        now.saturating_sub(*self.changed_at.lock())
     }
 
     /// Whether the mirror was complete once.
@@ -109,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_flag_is_taken_once_and_sweeps_are_woken_in_the_order_of_their_urgency() {
-        let signals = Signals::new();
+        let signals = Signals::new(Duration::ZERO);
         assert!(!signals.take_behind() && !signals.take_unknown_product() && signals.take_woken().is_empty());
         signals.note_behind();
         signals.note_unknown_product();
@@ -122,8 +140,19 @@ mod tests {
     }
 
     #[test]
+    fn a_store_is_quiet_since_its_last_change_or_its_start() {
+        let second = Duration::from_secs;
+        let signals = Signals::new(second(100));
+        assert_eq!(signals.quiet_for(second(160)), second(60), "the start of its watch");
+        signals.note_changed(second(150));
+        signals.note_changed(second(140));
+        assert_eq!(signals.quiet_for(second(160)), second(10), "the latest change counts");
+        assert_eq!(signals.quiet_for(second(149)), Duration::ZERO);
+    }
+
+    #[test]
     fn a_mirror_that_was_complete_once_stays_so() {
-        let signals = Signals::new();
+        let signals = Signals::new(Duration::ZERO);
         assert!(!signals.is_mirrored());
         signals.note_mirrored();
         assert!(signals.is_mirrored() && signals.is_mirrored());

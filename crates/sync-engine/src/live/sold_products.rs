@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn products_of_a_sale_are_read_within_seconds_and_in_their_turn_where_much_waits() {
         let clock = TestClock::default();
-        let (queue, signals) = (RefreshQueue::new(&clock), Signals::new());
+        let (queue, signals) = (RefreshQueue::new(&clock), Signals::new(clock.monotonic()));
         let sold = SoldProducts::new(&queue, &signals);
         sold.note(products(0..2));
         assert_eq!(queue.next_due(Urgency::Swept), None, "the first reconciliation reads them");
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_store_remembers_only_so_many() {
         let clock = TestClock::default();
-        let (queue, signals) = (RefreshQueue::new(&clock), Signals::new());
+        let (queue, signals) = (RefreshQueue::new(&clock), Signals::new(clock.monotonic()));
         let sold = SoldProducts::new(&queue, &signals);
         sold.note(products(0..MAX_SOLD + 5));
         assert_eq!(sold.take(usize::MAX).len(), MAX_SOLD);

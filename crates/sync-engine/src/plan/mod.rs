@@ -38,6 +38,7 @@ pub mod refresh_queue;
 pub mod refresh_request;
 pub mod repetition;
 pub mod retention;
+pub mod rotation;
 pub mod schedule;
 mod seen_keys;
 pub mod sellers;

@@ -93,12 +93,13 @@ pub(crate) async fn open_orders_come_by_the_age_of_their_shipments(world: &World
         );
         world.tables.execute(&label).await;
     }
-    let aged = async |limit: u32| {
-        let (staleness, now) = (world.store.staleness(), world.clock.now());
+    let read_before = async |before: (DateTime<Utc>, DateTime<Utc>), limit: u32| {
         let (store, part) = (minha_loja(), Subresource::Shipments);
-        let aged = staleness.open_orders_by_subresource_age(&store, part, now, limit).await.unwrap();
+        let staleness = world.store.staleness();
+        let aged = staleness.open_orders_by_subresource_age(&store, part, before, limit).await.unwrap();
         aged.into_iter().map(OrderNumber::into_string).collect::<Vec<_>>()
     };
+    let aged = async |limit: u32| read_before((world.clock.now(), world.clock.now()), limit).await;
     assert!(aged(9).await.is_empty(), "they have just been read");
     world.clock.advance(Duration::from_secs(60));
     note(world, &lease, &[("2", Subresource::Shipments), ("1", Subresource::Events)]).await;
@@ -106,6 +107,10 @@ pub(crate) async fn open_orders_come_by_the_age_of_their_shipments(world: &World
     world.clock.advance(Duration::from_secs(60));
     assert_eq!(aged(9).await, ["1", "3", "labelled", "2"], "the longest unread first");
     assert_eq!(aged(2).await, ["1", "3"]);
+    let (now, earlier) = (world.clock.now(), world.clock.now() - Duration::from_secs(90));
+    assert_eq!(read_before((earlier, now), 9).await, ["1", "3", "labelled"], "open ones rest longer");
+    assert_eq!(read_before((opening_hour(), now), 9).await, ["labelled"], "somebody waits for a label");
+    assert!(read_before((opening_hour(), opening_hour()), 9).await.is_empty());
 }
 
 /// Decides like the engine, with two paces: each day what is open, or changed within two days before it was read, and

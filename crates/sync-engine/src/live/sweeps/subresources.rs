@@ -12,6 +12,7 @@ use crate::{
     plan::{
         first_read::Phase,
         load::SHIPPED_AT_ONCE,
+        rotation::rest,
         unread_orders::{AT_ONCE, UnreadWalk, needs_open},
     },
 };
@@ -39,13 +40,14 @@ impl SubresourceSweep {
             return Ok(());
         }
         let now = context.clock.monotonic();
-        let started = *self.started.get_or_insert(now);
         let is_crowded = context.memory_budget.is_crowded();
+        let started = *self.started.get_or_insert(now);
         let phase = Phase::of(signals.is_mirrored(), now.saturating_sub(started), is_crowded);
         if phase != Phase::HeadStart {
             self.sweep_unread(context, queue, phase).await?;
         }
-        sweep_aged_shipments(context, queue, intervals).await
+        let rest = rest(signals.quiet_for(now), is_crowded);
+        sweep_aged_shipments(context, queue, intervals, rest).await
     }
 
     async fn sweep_unread(
@@ -77,18 +79,28 @@ impl SubresourceSweep {
 }
 
 /// Queues the shipments of open orders, the least recently read first: they move, and their labels are printed, without
-/// a change of the order, and the delivery that reports it may be lost.
+/// a change of the order, and the delivery that reports it may be lost. They rest for at least `rest`, but for the next one,
+/// so that a route that fails is noticed; for a label somebody waits.
 async fn sweep_aged_shipments(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     intervals: &Intervals,
+    rest: Duration,
 ) -> Result<(), Error> {
     let now = context.clock.now();
-    let before = now - intervals.subresources.period(now);
+    let period = intervals.subresources.period(now);
+    let (before, with_label_before) = (now - period.max(rest), now - period);
     let staleness = context.store.staleness();
-    let orders = staleness
-        .open_orders_by_subresource_age(&context.key, Subresource::Shipments, before, SHIPPED_AT_ONCE)
-        .await?;
+    let aged = async |before, limit| {
+        let shipments = Subresource::Shipments;
+        staleness
+            .open_orders_by_subresource_age(&context.key, shipments, (before, with_label_before), limit)
+            .await
+    };
+    let mut orders = aged(before, SHIPPED_AT_ONCE).await?;
+    if orders.is_empty() && before < with_label_before {
+        orders = aged(with_label_before, 1).await?;
+    }
     let request = || RefreshRequest::swept([Subresource::Shipments, Subresource::Tracking]);
     queue.push_swept(orders.into_iter().map(|number| (Entity::Order(number), request())));
     Ok(())

@@ -1,0 +1,84 @@
+//! Decides which rows the rotation reads in a store in which nothing changes. Pure: time is passed in.
+//!
+//! The rotation reads what may change without a sign in a listing. A store that has been quiet for long is likely to stay
+//! so: its rows are read again once they are half as old as its quiet, and a change ends that at once.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+/// No row that the budget reaches waits longer for its turn, however quiet its store is.
+const LONGEST_REST: Duration = Duration::from_secs(1_800);
+/// The least rest while the stores of the process read as much at once as they may: what is new comes first.
+const CROWDED_REST: Duration = Duration::from_secs(300);
+
+/// Returns how long a row rests between two readings in a store whose last change is `quiet` ago. `is_crowded` tells if the
+/// stores of the process read as much at once as they may.
+pub fn rest(quiet: Duration, is_crowded: bool) -> Duration {
+    let least = if is_crowded { CROWDED_REST } else { Duration::ZERO };
+    (quiet / 2).clamp(least, LONGEST_REST)
+}
+
+/// Chooses the rows that have rested among those whose turn is next, the first of which is the next: at least that one, so
+/// that a route that fails, or that the token may no longer ask, is noticed in a quiet store too.
+pub fn rested<T>(
+    next: Vec<T>,
+    read_at: impl Fn(&T) -> DateTime<Utc>,
+    now: DateTime<Utc>,
+    rest: Duration,
+) -> Vec<T> {
+    let mut turns = next.into_iter().enumerate().collect::<Vec<_>>();
+    turns.retain(|(turn, row)| *turn == 0 || has_rested(read_at(row), now, rest));
+    turns.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Says whether a row has rested. A time to come is of a clock that was put back since.
+fn has_rested(read_at: DateTime<Utc>, now: DateTime<Utc>, rest: Duration) -> bool {
+    (now - read_at).to_std().map_or(true, |age| age >= rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    const fn minutes(minutes: u64) -> Duration {
+        Duration::from_secs(minutes * 60)
+    }
+
+    #[test]
+    fn rows_rest_for_half_of_the_quiet_and_never_for_long() {
+        for (quiet, is_crowded, expected) in [
+            (Duration::ZERO, false, Duration::ZERO),
+            (Duration::ZERO, true, minutes(5)),
+            (Duration::from_secs(90), false, Duration::from_secs(45)),
+            (minutes(9), true, minutes(5)),
+            (minutes(20), false, minutes(10)),
+            (minutes(20), true, minutes(10)),
+            (minutes(60), false, minutes(30)),
+            (minutes(60 * 24 * 365), true, minutes(30)),
+            (Duration::MAX, false, minutes(30)),
+        ] {
+            assert_eq!(rest(quiet, is_crowded), expected, "{quiet:?} {is_crowded}");
+        }
+    }
+
+    #[test]
+    fn rows_that_have_rested_are_read_and_the_next_one_in_any_case() {
+        let now = DateTime::UNIX_EPOCH + minutes(500);
+        let chosen =
+            |ages: &[i64], rest| rested(ages.to_vec(), |age| now - TimeDelta::seconds(*age), now, rest);
+        let two = minutes(2);
+        for (ages, rest, expected, why) in [
+            (&[300, 121, 120, 119, 1][..], two, &[300, 121, 120][..], "two minutes are enough"),
+            (&[119, 118, 1], two, &[119], "a route is tried all the same"),
+            (&[3, 2, 0], Duration::ZERO, &[3, 2, 0], "something happens in the store"),
+            (&[10, 300, 5], two, &[10, 300], "a failed reading was the first one's turn"),
+            (&[10, -60], two, &[10, -60], "the clock was put back"),
+            (&[], two, &[], "there is none"),
+        ] {
+            assert_eq!(chosen(ages, rest), expected, "{why}");
+        }
+    }
+}
