@@ -471,6 +471,7 @@ const WITH_KEYS: &[&str] = &[
     products::NAME_LINES,
     products::PRICES_GONE,
     products::STOCK_GONE,
+    staleness::FORGET_FUTURE,
     staleness::TAKE_TURNS,
     subresources::ALL_READ,
 ];

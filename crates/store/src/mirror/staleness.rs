@@ -48,6 +48,8 @@ pub(crate) const NOTE_EARLIER_PRODUCTS: Insert = Insert {
     tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at, turn_at = NULL \
            WHERE product_reads.read_at <= excluded.read_at",
 };
+/// A clock that was ahead has noted these: no reading would be later for as long.
+pub(crate) const FORGET_FUTURE: &str = "DELETE FROM product_reads WHERE store = $1 AND read_at > $2 AND id";
 /// The time of the last reading stays: a push relies on it.
 pub(crate) const TAKE_TURNS: &str = "UPDATE product_reads SET turn_at = $2 WHERE store = $1 AND id";
 
@@ -245,6 +247,9 @@ impl StalenessWriter<'_, '_> {
         &mut self,
         products: Vec<(ProductId, DateTime<Utc>)>,
     ) -> Result<(), Error> {
+        let first = [self.page.store_key().as_str().into(), self.page.at().into()];
+        let ids = products.iter().map(|(id, _)| id.as_str().to_owned()).collect();
+        self.page.tx.execute_in("forget readings to come", FORGET_FUTURE, &first, ids).await?;
         self.note_products(&NOTE_EARLIER_PRODUCTS, products).await
     }
 

@@ -8,7 +8,7 @@ use espelho_model::{ContentHash, StoreKey, sync::Resource};
 use espelho_store::{AuditDifference, AuditRecord};
 use futures_util::future::BoxFuture;
 
-use super::observer::Observer;
+use super::{observer::Observer, signals::Signals};
 use crate::plan::pauses::Activity;
 use crate::{
     Error, StoreContext,
@@ -29,12 +29,13 @@ const SPREAD: Duration = Duration::from_secs(6 * 3_600);
 pub(super) struct DailyAudit<'c> {
     context: &'c StoreContext,
     observer: &'c dyn Observer,
+    signals: &'c Signals,
 }
 
 impl<'c> DailyAudit<'c> {
     /// Returns the audit of a store; `observer` hears what it compared.
-    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer) -> Self {
-        Self { context, observer }
+    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, signals: &'c Signals) -> Self {
+        Self { context, observer, signals }
     }
 
     /// Compares a sample with the marketplace, every day.
@@ -104,6 +105,7 @@ impl<'c> DailyAudit<'c> {
         let mut named: Vec<AuditDifference> = on_record(resource.into(), &found).collect();
         self.observer.audited(compared, named.len() as u64);
         if !named.is_empty() {
+            self.signals.note_changed(self.context.clock.monotonic());
             let (context, resource) = (self.context, resource.as_str());
             named = joined(named, context.store.runs().open_differences(&context.key, resource).await?);
         }

@@ -31,7 +31,6 @@ pub(super) struct Outbox<'c> {
 
 /// Makes the mirror read again what an intent changed.
 struct Listener<'c> {
-    context: &'c StoreContext,
     observer: &'c dyn Observer,
     queue: &'c RefreshQueue<'c>,
     signals: &'c Signals,
@@ -54,7 +53,6 @@ impl ChangeListener for Listener<'_> {
     }
 
     fn settled(&self, kind: &str, state: EffectState) {
-        self.signals.note_changed(self.context.clock.monotonic());
         self.observer.settled(kind, state);
     }
 }
@@ -69,7 +67,7 @@ impl<'c> Outbox<'c> {
         signals: &'c Signals,
         watch: &'c WebhookWatch<'c>,
     ) -> Self {
-        Self { context, options, signals, listener: Listener { context, observer, queue, signals, watch } }
+        Self { context, options, signals, listener: Listener { observer, queue, signals, watch } }
     }
 
     /// Executes intents, now and whenever there are new ones.

@@ -97,7 +97,11 @@ impl<'c> Reconciler<'c> {
             match admin_request {
                 AdminRequest::Reconcile(options, done) => self.boxed_reconcile(&options, done).await?,
                 // Never beside a reconciliation: the audit would report rows that the reconciliation is about to write.
-                AdminRequest::Audit(options, done) => done(&*self.boxed_audit(&options).await),
+                AdminRequest::Audit(options, done) => {
+                    done(&*self.boxed_audit(&options).await);
+                    // It may have found a difference, and what somebody looks at is fresh.
+                    self.signals.note_changed(self.context.clock.monotonic());
+                }
             }
         }
     }

@@ -72,10 +72,12 @@ impl<'c> Refresher<'c> {
         let Work { entity, request, is_last, .. } = work;
         let read = self.reader.read(&entity, &request).await;
         let has_failed = matches!(&read, Err(cause) if !matches!(cause, Cause::Stopping | Cause::Overtaken));
-        if let Entity::Product(id) = &entity
-            && has_failed
-        {
-            self.rows.note_unread_product(id).await;
+        if has_failed {
+            // The row that it stands on is read again as soon as its turn comes.
+            self.signals.note_changed(self.context.clock.monotonic());
+            if let Entity::Product(id) = &entity {
+                self.rows.note_unread_product(id).await;
+            }
         }
         let (ended, problem) = match read {
             Ok(read) => {

@@ -65,7 +65,7 @@ pub async fn run(
         record: &record,
         sweeps: Sweeps::new(context, options, observer, &record, sources),
         reconciler: Reconciler::new(context, observer, &signals),
-        audit: DailyAudit::new(context, observer),
+        audit: DailyAudit::new(context, observer, &signals),
     };
     log_downtime(context, options);
     let down = join5(

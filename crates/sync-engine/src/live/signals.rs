@@ -37,8 +37,8 @@ impl Signals {
         Self { changed_at: Mutex::new(now), ..Self::default() }
     }
 
-    /// Records that something has changed in the store, or was to change: a reading found it, a delivery or a listing
-    /// said it, or the ERP asked for it.
+    /// Records that something has changed in the store, or may have: a reading found it, a delivery or a listing told it,
+    /// an order or product could not be read, deliveries were refused, or an audit found a difference.
     pub(super) fn note_changed(&self, now: Duration) {
         let mut at = self.changed_at.lock();
         *at = now.max(*at);

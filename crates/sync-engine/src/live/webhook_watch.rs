@@ -96,6 +96,13 @@ impl<'c> WebhookWatch<'c> {
         self.receives
     }
 
+    /// Says whether deliveries are known to arrive: one has come to this address, and nothing shows that they have stopped.
+    pub(super) fn hears(&self) -> bool {
+        let state = self.state();
+        let is_doubted = state.watch.silent || state.was_open || state.is_address_new;
+        self.receives && state.watch.heard_at.is_some() && !is_doubted && !state.unreported.is_pending()
+    }
+
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.
     pub(super) fn remember(&self, recorded: &Watch) {
         let now = self.context.clock.now();

@@ -1,12 +1,14 @@
 //! Decides which rows the rotation reads in a store in which nothing changes. Pure: time is passed in.
 //!
 //! The rotation reads what may change without a sign in a listing. A store that has been quiet for long is likely to stay
-//! so: its rows are read again once they are half as old as its quiet, and a change ends that at once.
+//! so: after ten minutes its rows are read again once they are half as old as its quiet, and a change ends that at once.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+/// In a store that has been quiet for less, rows do not rest: much of what happens comes together.
+const YOUNG: Duration = Duration::from_secs(600);
 /// No row that the budget reaches waits longer for its turn, however quiet its store is.
 const LONGEST_REST: Duration = Duration::from_secs(1_800);
 /// The least rest while the stores of the process read as much at once as they may: what is new comes first.
@@ -16,7 +18,8 @@ const CROWDED_REST: Duration = Duration::from_secs(300);
 /// stores of the process read as much at once as they may.
 pub fn rest(quiet: Duration, is_crowded: bool) -> Duration {
     let least = if is_crowded { CROWDED_REST } else { Duration::ZERO };
-    (quiet / 2).clamp(least, LONGEST_REST)
+    let by_quiet = if quiet < YOUNG { Duration::ZERO } else { quiet / 2 };
+    by_quiet.clamp(least, LONGEST_REST)
 }
 
 /// Chooses the rows that have rested among those whose turn is next, the first of which is the next: at least that one, so
@@ -52,7 +55,8 @@ mod tests {
         for (quiet, is_crowded, expected) in [
             (Duration::ZERO, false, Duration::ZERO),
             (Duration::ZERO, true, minutes(5)),
-            (Duration::from_secs(90), false, Duration::from_secs(45)),
+            (minutes(10) - Duration::from_millis(1), false, Duration::ZERO),
+            (minutes(10), false, minutes(5)),
             (minutes(9), true, minutes(5)),
             (minutes(20), false, minutes(10)),
             (minutes(20), true, minutes(10)),

@@ -28,6 +28,7 @@ mod outcomes;
 mod passes;
 mod poisoned;
 mod prices;
+mod quiet;
 mod reconcile;
 mod refreshes;
 mod refused_rows;

@@ -408,36 +408,6 @@ async fn readings_of_the_rotation_that_change_nothing_are_noted_and_end_what_sto
 }
 
 #[tokio::test]
-async fn a_quiet_store_is_read_seldom_until_something_changes() {
-    const HOUR: Duration = Duration::from_secs(3_600);
-    let mut rig = mirrored(1, 6).await;
-    let outside = rig.kept_in_step(only(&[Sweep::Products], OFTEN), true).await;
-    let readings_in = async |rig: &Rig, time| {
-        let before = rig.requests("/products/").len();
-        rig.pass(time).await;
-        rig.requests("/products/").len() - before
-    };
-    let young = readings_in(&rig, HOUR / 12).await;
-    assert!(young >= 2 * 6, "{young} readings of 6 products in five minutes");
-    rig.pass(HOUR * 3).await;
-    let quiet = readings_in(&rig, HOUR).await;
-    assert!((50..=70).contains(&quiet), "{quiet} readings in an hour: one with each sweep");
-    let goods = rig.goods().await;
-    let (told, untold) = (&goods[0], &goods[1]);
-    let quantity =
-        |id: &str| format!("SELECT CAST(CAST(quantity AS INTEGER) AS TEXT) FROM products WHERE id = '{id}'");
-    assert!(rig.control().products().set_stock(&rig.key(), &told.id, 4_321));
-    let data = json!({"store_id": 1, "product_sku_id": told.id, "location_id": 1, "new_quantity": 4_321});
-    rig.deliver(&outside, "product.stock_updated", &data).await;
-    rig.shown(&quantity(&told.id), |rows| rows == ["4321"]).await;
-    assert!(rig.control().products().set_stock(&rig.key(), &untold.id, 1_234));
-    let since = rig.elapsed();
-    rig.shown(&quantity(&untold.id), |rows| rows == ["1234"]).await;
-    assert!(rig.elapsed() - since <= OFTEN * 2, "{:?}", rig.elapsed() - since);
-    rig.stop().await;
-}
-
-#[tokio::test]
 async fn a_product_that_another_task_writes_before_its_reading_is_noted_is_read_again_at_once() {
     const SELDOM: Duration = Duration::from_secs(3_600);
     let mut rig = mirrored(1, 2).await;

@@ -454,6 +454,9 @@ pub(crate) async fn a_reading_that_is_noted_late_replaces_no_later_one(world: &W
         (Some(later), vec![known(later, old)]),
         "of the same time, the last stays"
     );
+    world.tables.execute("UPDATE product_reads SET read_at = '2999-01-01T00:00:00.000000Z'").await;
+    let (read_at, _) = noted(early, old).await;
+    assert_eq!(read_at, Some(early), "a clock that was ahead noted the other");
 }
 
 pub(crate) async fn every_table_is_counted_with_what_is_gone(world: &World) {

@@ -30,6 +30,7 @@ use crate::{
     memory_budget::Permit,
     plan::batches::Run,
     plan::pauses::Activity,
+    plan::rotation,
     plan::schedule::{Moment, Schedule, Sweep, stretched},
     plan::sweep_throttle::SweepThrottle,
     quarantine::{Attempt, panicked_problem},
@@ -113,6 +114,7 @@ impl<'c> Sweeps<'c> {
                 () = signals.recovered() => wake(&mut schedule, signals.take_woken(), clock.monotonic()),
                 () = gap.notified() => {
                     self.sources.watch.note_refused();
+                    signals.note_changed(clock.monotonic());
                     let at = after_gap.due(clock.monotonic());
                     tracing::info!(store = %context.key, "deliveries were refused; sweeping for what they reported");
                     wake(&mut schedule, [Sweep::NewOrders, Sweep::OpenOrders], at);
@@ -216,7 +218,10 @@ impl<'c> Sweeps<'c> {
                 saved.and(denied).and(swept)
             }
             Sweep::OpenOrders => open_orders::sweep_open_orders(context, queue, signals, changed).await,
-            Sweep::Products => self.products.sweep(changed).await.map(none),
+            Sweep::Products => {
+                let rest = self.rest();
+                self.products.sweep(changed, rest).await.map(none)
+            }
             Sweep::SoldProducts => {
                 sold_products::sweep_sold_products(queue, signals, sold);
                 Ok(0)
@@ -227,7 +232,8 @@ impl<'c> Sweeps<'c> {
             Sweep::WebhookTest => watch.request_test().await.map(none),
             Sweep::Subresources => {
                 let intervals = &self.options.intervals;
-                self.subresources.sweep(context, queue, signals, intervals).await.map(none)
+                let rest = self.rest();
+                self.subresources.sweep(context, queue, signals, intervals, rest).await.map(none)
             }
             Sweep::Campaigns => self.campaigns.sweep().await.map(none),
             Sweep::Media => media::sweep_media(context).await.map(none),
@@ -235,6 +241,18 @@ impl<'c> Sweeps<'c> {
                 profile::prune(context).await.and(profile::sweep_profile(context, identity).await).map(none)
             }
         }
+    }
+
+    /// Returns how long rows rest between two readings in rotation. Where deliveries do not arrive, or are not looked at,
+    /// only the rotation tells of some changes, so a store is never quiet.
+    fn rest(&self) -> Duration {
+        let context = self.context;
+        let is_told = self.sources.watch.hears() && !context.holds(Activity::Webhooks);
+        let quiet = match is_told {
+            true => self.sources.signals.quiet_for(context.clock.monotonic()),
+            false => Duration::ZERO,
+        };
+        rotation::rest(quiet, context.memory_budget.is_crowded())
     }
 
     fn moment(&self) -> Moment {

@@ -11,12 +11,7 @@ use crate::{
     Error, Input, StoreContext,
     live::{refresh_queue::RefreshQueue, signals::Signals},
     plan::refresh_request::{Entity, RefreshRequest},
-    plan::{
-        interval::is_due,
-        last_page::is_last_page,
-        load::PRODUCTS_AT_ONCE,
-        rotation::{rest, rested},
-    },
+    plan::{interval::is_due, last_page::is_last_page, load::PRODUCTS_AT_ONCE, rotation::rested},
     pull::{ProductsPull, Pull as _},
 };
 
@@ -40,8 +35,8 @@ impl<'c> ProductSweep<'c> {
         Self { context, queue, signals, walked: None }
     }
 
-    /// Queues the least recently read products; those of a quiet store rest longer.
-    pub(super) async fn sweep(&mut self, changed: &ChangedRows<'_>) -> Result<(), Error> {
+    /// Queues the least recently read products that have rested for `rest`.
+    pub(super) async fn sweep(&mut self, changed: &ChangedRows<'_>, rest: Duration) -> Result<(), Error> {
         let now = self.context.clock.monotonic();
         if is_due(self.walked, now, WALK_EVERY) && self.signals.take_unknown_product() {
             self.walked = Some(now);
@@ -52,7 +47,6 @@ impl<'c> ProductSweep<'c> {
         }
         let context = self.context;
         let aged = context.store.staleness().products_by_age(&context.key, PRODUCTS_AT_ONCE).await?;
-        let rest = rest(self.signals.quiet_for(now), context.memory_budget.is_crowded());
         let aged = rested(aged, |(_, read_at)| *read_at, context.clock.now(), rest);
         let requests = aged.into_iter().map(|(id, _)| (Entity::Product(id), RefreshRequest::default()));
         self.queue.push_swept(requests);

@@ -12,7 +12,6 @@ use crate::{
     plan::{
         first_read::Phase,
         load::SHIPPED_AT_ONCE,
-        rotation::rest,
         unread_orders::{AT_ONCE, UnreadWalk, needs_open},
     },
 };
@@ -35,18 +34,18 @@ impl SubresourceSweep {
         queue: &RefreshQueue<'_>,
         signals: &Signals,
         intervals: &Intervals,
+        rest: Duration,
     ) -> Result<(), Error> {
         if queue.is_crowded() {
             return Ok(());
         }
         let now = context.clock.monotonic();
-        let is_crowded = context.memory_budget.is_crowded();
         let started = *self.started.get_or_insert(now);
+        let is_crowded = context.memory_budget.is_crowded();
         let phase = Phase::of(signals.is_mirrored(), now.saturating_sub(started), is_crowded);
         if phase != Phase::HeadStart {
             self.sweep_unread(context, queue, phase).await?;
         }
-        let rest = rest(signals.quiet_for(now), is_crowded);
         sweep_aged_shipments(context, queue, intervals, rest).await
     }
 
@@ -92,9 +91,10 @@ async fn sweep_aged_shipments(
     let (before, with_label_before) = (now - period.max(rest), now - period);
     let staleness = context.store.staleness();
     let aged = async |before, limit| {
-        let shipments = Subresource::Shipments;
+        // Read with shipments; the label keeper reads those alone, and must not keep the rotation from tracking.
+        let tracking = Subresource::Tracking;
         staleness
-            .open_orders_by_subresource_age(&context.key, shipments, (before, with_label_before), limit)
+            .open_orders_by_subresource_age(&context.key, tracking, (before, with_label_before), limit)
             .await
     };
     let mut orders = aged(before, SHIPPED_AT_ONCE).await?;
