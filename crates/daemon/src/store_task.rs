@@ -131,6 +131,7 @@ impl StoreTask {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
             has_order_events: self.config.webhook.as_ref().is_some_and(WebhookConfig::has_order_events),
+            has_rotation_events: self.config.webhook.as_ref().is_some_and(WebhookConfig::has_rotation_events),
             // Evidence is forgotten only where it is known to be about another address.
             address_since: Some(DateTime::UNIX_EPOCH),
             per_minute: self.config.requests_per_minute.get(),

@@ -229,6 +229,7 @@ const PLAIN: &[&str] = &[
     rate::FORGET,
     rate::LOAD,
     staleness::DUE,
+    staleness::FORGET_FUTURE,
     staleness::OPEN_ORDERS,
     staleness::PRODUCTS,
     staleness::SCHEDULE,
@@ -471,7 +472,6 @@ const WITH_KEYS: &[&str] = &[
     products::NAME_LINES,
     products::PRICES_GONE,
     products::STOCK_GONE,
-    staleness::FORGET_FUTURE,
     staleness::TAKE_TURNS,
     subresources::ALL_READ,
 ];

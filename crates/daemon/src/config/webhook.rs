@@ -42,6 +42,13 @@ impl WebhookConfig {
         self.asks_for("order.created") && self.asks_for("order.status_changed")
     }
 
+    /// Tells whether deliveries tell of what the rotation reads: shipments, levels and prices.
+    pub(crate) fn has_rotation_events(&self) -> bool {
+        ["shipment.created", "shipment.status_changed", "product.stock_updated", "product.price_updated"]
+            .into_iter()
+            .all(|event| self.asks_for(event))
+    }
+
     fn asks_for(&self, event: &str) -> bool {
         self.secret.is_none() && self.events.iter().any(|asked| covers(asked, event))
     }
@@ -187,6 +194,15 @@ mod tests {
             ("secret = \"whsec_0123456789abcdef\"", false),
         ] {
             assert_eq!(production(events).unwrap().has_stock_events(), expected, "{events}");
+        }
+        for (events, expected) in [
+            ("", true),
+            ("events = [\"shipment.*\", \"product.*\"]", true),
+            ("events = [\"shipment.*\", \"product.stock_updated\"]", false),
+            ("events = [\"order.*\", \"product.*\"]", false),
+            ("secret = \"whsec_0123456789abcdef\"", false),
+        ] {
+            assert_eq!(production(events).unwrap().has_rotation_events(), expected, "{events}");
         }
         for (events, expected) in [
             ("", true),

@@ -30,7 +30,7 @@ pub(crate) const UNSCHEDULED: &str = "SELECT p.order_number, p.due_at, p.read_at
 pub(crate) const SCHEDULE: &str = "UPDATE order_parts SET due_at = $4, is_young = $5 \
     WHERE store = $1 AND part = 'shipments' AND order_number = $2 AND due_at = $3";
 /// In the order of the index `product_reads_by_turn`, which SQLite walks first because of the `CROSS JOIN`.
-pub(crate) const PRODUCTS: &str = "SELECT r.id, r.read_at AS looked_at \
+pub(crate) const PRODUCTS: &str = "SELECT r.id, COALESCE(r.turn_at, r.read_at) AS looked_at \
     FROM product_reads AS r CROSS JOIN products AS p \
     WHERE r.store = $1 AND p.store = r.store AND p.id = r.id AND p.gone_at IS NULL \
     ORDER BY COALESCE(r.turn_at, r.read_at), r.id LIMIT $2";
@@ -48,8 +48,10 @@ pub(crate) const NOTE_EARLIER_PRODUCTS: Insert = Insert {
     tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at, turn_at = NULL \
            WHERE product_reads.read_at <= excluded.read_at",
 };
-/// A clock that was ahead has noted these: no reading would be later for as long.
-pub(crate) const FORGET_FUTURE: &str = "DELETE FROM product_reads WHERE store = $1 AND read_at > $2 AND id";
+/// A clock that was ahead has noted these: no reading would be later for as long, and they would have the last turns. Nobody
+/// knows when they were read. By the index `product_reads_by_turn`.
+pub(crate) const FORGET_FUTURE: &str = "UPDATE product_reads SET read_at = $3, turn_at = NULL \
+    WHERE store = $1 AND COALESCE(turn_at, read_at) > $2";
 /// The time of the last reading stays: a push relies on it.
 pub(crate) const TAKE_TURNS: &str = "UPDATE product_reads SET turn_at = $2 WHERE store = $1 AND id";
 
@@ -175,7 +177,8 @@ impl Staleness<'_> {
         rows.iter().map(order).collect()
     }
 
-    /// The `limit` products whose turn in the rotation is the longest ago, with the time of their last read.
+    /// The `limit` products whose turn in the rotation is the longest ago, with the time of that turn: of their last reading,
+    /// failed or not.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -247,9 +250,9 @@ impl StalenessWriter<'_, '_> {
         &mut self,
         products: Vec<(ProductId, DateTime<Utc>)>,
     ) -> Result<(), Error> {
-        let first = [self.page.store_key().as_str().into(), self.page.at().into()];
-        let ids = products.iter().map(|(id, _)| id.as_str().to_owned()).collect();
-        self.page.tx.execute_in("forget readings to come", FORGET_FUTURE, &first, ids).await?;
+        let store = self.page.store_key().as_str().into();
+        let values = vec![store, self.page.at().into(), DateTime::UNIX_EPOCH.into()];
+        self.page.tx.execute("forget readings to come", FORGET_FUTURE, values).await?;
         self.note_products(&NOTE_EARLIER_PRODUCTS, products).await
     }
 

@@ -204,6 +204,7 @@ conformance! {
         products_take_turns,
         a_reading_that_failed_is_a_products_turn_and_no_reading,
         a_reading_that_is_noted_late_replaces_no_later_one,
+        readings_that_a_clock_which_was_ahead_has_noted_are_forgotten_with_the_next,
         orders_whose_sides_were_never_read_are_found,
         open_orders_whose_sides_were_not_read_are_found_by_number,
         orders_that_changed_since_a_side_was_read_are_found,

@@ -55,6 +55,8 @@ pub struct Options {
     /// True if the webhook has the events of new orders and of new statuses. Without them, an order that a sweep finds
     /// changed says nothing about lost deliveries.
     pub has_order_events: bool,
+    /// Whether deliveries should report what the rotation reads: shipments, levels and prices.
+    pub has_rotation_events: bool,
     /// When the webhook's address was registered; `None` where the next login registers it. Only a delivery since then
     /// shows that deliveries arrive.
     pub address_since: Option<DateTime<Utc>>,

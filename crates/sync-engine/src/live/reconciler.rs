@@ -153,8 +153,8 @@ impl<'c> Reconciler<'c> {
             return Ok(());
         }
         self.observer.reconciled(&report);
-        let Counts { changed, gone, .. } = report.counts();
-        if changed + gone > 0 {
+        let Counts { changed, gone, failed, .. } = report.counts();
+        if changed + gone + failed > 0 {
             self.signals.note_changed(self.context.clock.monotonic());
         }
         self.observer.stats(self.context.client.stats());

@@ -46,6 +46,8 @@ pub(super) struct WebhookWatch<'c> {
     receives: bool,
     /// True if deliveries should report each new order and each new status.
     has_order_events: bool,
+    /// True if deliveries should report what the rotation reads.
+    has_rotation_events: bool,
     /// When the webhook's address was registered, or when this watch began, where the next login registers it: earlier
     /// deliveries came to another address.
     address_since: DateTime<Utc>,
@@ -84,6 +86,7 @@ impl<'c> WebhookWatch<'c> {
             observer,
             receives: options.receives,
             has_order_events: options.receives && options.has_order_events,
+            has_rotation_events: options.receives && options.has_rotation_events,
             // A clock that was ahead then has been corrected since.
             address_since: options.address_since.unwrap_or(now).min(now),
             state: Mutex::new(State { unreported, ..State::default() }),
@@ -96,11 +99,15 @@ impl<'c> WebhookWatch<'c> {
         self.receives
     }
 
-    /// Says whether deliveries are known to arrive: one has come to this address, and nothing shows that they have stopped.
-    pub(super) fn hears(&self) -> bool {
+    /// Says whether deliveries are known to tell of what the rotation reads: one came within a day, and nothing shows that they
+    /// have stopped.
+    pub(super) fn tells_of_rotation(&self) -> bool {
+        let now = self.context.clock.now();
         let state = self.state();
         let is_doubted = state.watch.silent || state.was_open || state.is_address_new;
-        self.receives && state.watch.heard_at.is_some() && !is_doubted && !state.unreported.is_pending()
+        let is_refused = state.watch.problem.is_some();
+        let is_doubted = is_doubted || is_refused || state.unreported.is_pending();
+        self.has_rotation_events && !is_doubted && webhook_news::tells_of_changes(&state.watch, now)
     }
 
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.

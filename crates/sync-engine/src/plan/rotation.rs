@@ -23,21 +23,22 @@ pub fn rest(quiet: Duration, is_crowded: bool) -> Duration {
 }
 
 /// Chooses the rows that have rested among those whose turn is next, the first of which is the next: at least that one, so
-/// that a route that fails, or that the token may no longer ask, is noticed in a quiet store too.
+/// that a route that fails, or that the token may no longer ask, is noticed in a quiet store too. `turn_at` tells when a row
+/// had its last turn.
 pub fn rested<T>(
     next: Vec<T>,
-    read_at: impl Fn(&T) -> DateTime<Utc>,
+    turn_at: impl Fn(&T) -> DateTime<Utc>,
     now: DateTime<Utc>,
     rest: Duration,
 ) -> Vec<T> {
     let mut turns = next.into_iter().enumerate().collect::<Vec<_>>();
-    turns.retain(|(turn, row)| *turn == 0 || has_rested(read_at(row), now, rest));
+    turns.retain(|(turn, row)| *turn == 0 || has_rested(turn_at(row), now, rest));
     turns.into_iter().map(|(_, row)| row).collect()
 }
 
 /// Says whether a row has rested. A time to come is of a clock that was put back since.
-fn has_rested(read_at: DateTime<Utc>, now: DateTime<Utc>, rest: Duration) -> bool {
-    (now - read_at).to_std().map_or(true, |age| age >= rest)
+fn has_rested(turn_at: DateTime<Utc>, now: DateTime<Utc>, rest: Duration) -> bool {
+    (now - turn_at).to_std().map_or(true, |age| age >= rest)
 }
 
 #[cfg(test)]

@@ -454,9 +454,30 @@ pub(crate) async fn a_reading_that_is_noted_late_replaces_no_later_one(world: &W
         (Some(later), vec![known(later, old)]),
         "of the same time, the last stays"
     );
-    world.tables.execute("UPDATE product_reads SET read_at = '2999-01-01T00:00:00.000000Z'").await;
-    let (read_at, _) = noted(early, old).await;
-    assert_eq!(read_at, Some(early), "a clock that was ahead noted the other");
+}
+
+pub(crate) async fn readings_that_a_clock_which_was_ahead_has_noted_are_forgotten_with_the_next(
+    world: &World,
+) {
+    let lease = world.lease().await;
+    let products = ["a", "b", "c"].map(ProductId::new);
+    world.write_products(&lease, Op::Insert, ["a", "b", "c"].map(bare_product).to_vec()).await;
+    world
+        .tables
+        .execute("UPDATE product_reads SET read_at = '2999-01-01T00:00:00.000000Z' WHERE id <> 'c'")
+        .await;
+    let now = world.clock.now();
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.staleness().note_products_read_at(vec![(products[0].clone(), now)]).await.unwrap();
+    tx.commit().await.unwrap();
+    let aged = world.store.staleness().products_by_age(&minha_loja(), 9).await.unwrap();
+    let [a, b, c] = products;
+    let unknown = DateTime::UNIX_EPOCH;
+    assert_eq!(
+        aged,
+        [(b, unknown), (a, now), (c, now)],
+        "nobody knows when the other was read: its turn is next"
+    );
 }
 
 pub(crate) async fn every_table_is_counted_with_what_is_gone(world: &World) {

@@ -243,11 +243,11 @@ impl<'c> Sweeps<'c> {
         }
     }
 
-    /// Returns how long rows rest between two readings in rotation. Where deliveries do not arrive, or are not looked at,
-    /// only the rotation tells of some changes, so a store is never quiet.
+    /// Returns how long rows rest between two readings in rotation. Where deliveries do not tell of what it reads, or
+    /// are not looked at, a store is never quiet.
     fn rest(&self) -> Duration {
         let context = self.context;
-        let is_told = self.sources.watch.hears() && !context.holds(Activity::Webhooks);
+        let is_told = self.sources.watch.tells_of_rotation() && !context.holds(Activity::Webhooks);
         let quiet = match is_told {
             true => self.sources.signals.quiet_for(context.clock.monotonic()),
             false => Duration::ZERO,

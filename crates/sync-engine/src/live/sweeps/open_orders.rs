@@ -19,6 +19,8 @@ use crate::{
 
 /// Pages of the listing: more than any store has, so that an endless listing ends here.
 const MOST_PAGES: u64 = 1_000;
+/// Open orders of the mirror that are looked up at once.
+const LOOKED_UP_AT_ONCE: u32 = 1_000;
 /// Orders no longer listed as open that are read again in one sweep.
 const CLOSED_AT_ONCE: usize = 200;
 
@@ -57,11 +59,15 @@ async fn queue_closed_orders(
 ) -> Result<(), Error> {
     let (mut closed, mut after) = (Vec::new(), String::new());
     while closed.len() < CLOSED_AT_ONCE {
-        let orders = context.store.staleness().open_orders(&context.key, &after, 1_000).await;
-        let orders = orders?;
-        let Some(last) = orders.last() else { break };
-        last.number.as_str().clone_into(&mut after);
+        let orders = context.store.staleness().open_orders(&context.key, &after, LOOKED_UP_AT_ONCE).await?;
+        let is_end = orders.len() < LOOKED_UP_AT_ONCE as usize;
+        if let Some(last) = orders.last() {
+            last.number.as_str().clone_into(&mut after);
+        }
         closed.extend(closed_orders(orders, listed));
+        if is_end {
+            break;
+        }
     }
     closed.truncate(CLOSED_AT_ONCE);
     let request = || RefreshRequest::found([Subresource::Order]);

@@ -47,7 +47,7 @@ impl<'c> ProductSweep<'c> {
         }
         let context = self.context;
         let aged = context.store.staleness().products_by_age(&context.key, PRODUCTS_AT_ONCE).await?;
-        let aged = rested(aged, |(_, read_at)| *read_at, context.clock.now(), rest);
+        let aged = rested(aged, |(_, turn_at)| *turn_at, context.clock.now(), rest);
         let requests = aged.into_iter().map(|(id, _)| (Entity::Product(id), RefreshRequest::default()));
         self.queue.push_swept(requests);
         Ok(())

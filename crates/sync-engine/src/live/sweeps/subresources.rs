@@ -16,6 +16,10 @@ use crate::{
     },
 };
 
+/// The longest rest of an order's shipments: shorter than the age from which a change of theirs counts as missed by the deliveries
+/// (`plan::refresh`), and than the label keeper waits for a label that nobody has announced.
+const LONGEST_SHIPMENTS_REST: Duration = Duration::from_secs(540);
+
 /// The sweep of sub-resources.
 #[derive(Default)]
 pub(super) struct SubresourceSweep {
@@ -88,6 +92,7 @@ async fn sweep_aged_shipments(
 ) -> Result<(), Error> {
     let now = context.clock.now();
     let period = intervals.subresources.period(now);
+    let rest = rest.min(LONGEST_SHIPMENTS_REST);
     let (before, with_label_before) = (now - period.max(rest), now - period);
     let staleness = context.store.staleness();
     let aged = async |before, limit| {

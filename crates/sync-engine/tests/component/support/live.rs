@@ -163,6 +163,7 @@ impl Rig {
             intervals,
             receives,
             has_order_events: receives,
+            has_rotation_events: receives,
             address_since: self.address_since,
             per_minute: 60_000,
             last_seen: None,
