@@ -232,7 +232,7 @@ async fn no_sweep_reads_all_orders_to_find_what_is_due() {
             }
             "products" => {
                 let product = "p USING INDEX sqlite_autoindex_products_1 (store=? AND id=?)";
-                vec!["r USING INDEX product_reads_by_turn (store=?)", product]
+                vec!["r USING COVERING INDEX product_reads_by_turn (store=?)", product]
             }
             other => panic!("{other} has no plan here"),
         };
