@@ -22,7 +22,7 @@ pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, pa
     keys, last) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 pub(crate) const FORGET_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2";
-/// A few at a time: SQLite holds all pages that it deletes in memory until the commit, 14 MiB of a million rows.
+/// A few at a time: one statement for the pages of a million rows took 14 MiB of memory on SQLite.
 pub(crate) const FORGET_SOME_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2 \
     AND step < (SELECT min(step) + 200 FROM sync_pages WHERE store = $1 AND resource = $2)";
 pub(crate) const END: &str = "DELETE FROM sync_passes WHERE store = $1 AND resource = $2";

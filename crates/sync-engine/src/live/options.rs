@@ -55,7 +55,8 @@ pub struct Options {
     /// True if the webhook has the events of new orders and of new statuses. Without them, an order that a sweep finds
     /// changed says nothing about lost deliveries.
     pub has_order_events: bool,
-    /// Whether deliveries should report what the rotation reads: shipments, levels and prices.
+    /// True if the webhook has the events of shipments, levels and prices, which the rotation reads. Without them, only the
+    /// rotation finds their changes, and rows never rest.
     pub has_rotation_events: bool,
     /// When the webhook's address was registered; `None` where the next login registers it. Only a delivery since then
     /// shows that deliveries arrive.

@@ -46,7 +46,7 @@ pub(super) struct WebhookWatch<'c> {
     receives: bool,
     /// True if deliveries should report each new order and each new status.
     has_order_events: bool,
-    /// True if deliveries should report what the rotation reads.
+    /// True if the webhook has the events of shipments, levels and prices.
     has_rotation_events: bool,
     /// When the webhook's address was registered, or when this watch began, where the next login registers it: earlier
     /// deliveries came to another address.
@@ -99,15 +99,12 @@ impl<'c> WebhookWatch<'c> {
         self.receives
     }
 
-    /// Says whether deliveries are known to tell of what the rotation reads: one came within a day, and nothing shows that they
-    /// have stopped.
+    /// Says if deliveries tell of what the rotation reads, by what was heard and missed lately.
     pub(super) fn tells_of_rotation(&self) -> bool {
         let now = self.context.clock.now();
         let state = self.state();
-        let is_doubted = state.watch.silent || state.was_open || state.is_address_new;
-        let is_refused = state.watch.problem.is_some();
-        let is_doubted = is_doubted || is_refused || state.unreported.is_pending();
-        self.has_rotation_events && !is_doubted && webhook_news::tells_of_changes(&state.watch, now)
+        let is_open = state.was_open || state.is_address_new || state.unreported.is_pending();
+        self.has_rotation_events && !is_open && webhook_news::is_trusted(&state.watch, now)
     }
 
     /// Takes over what an earlier owner has recorded: what it had proved stands, what it had left open is settled now.

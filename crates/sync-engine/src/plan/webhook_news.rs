@@ -67,6 +67,12 @@ pub fn tells_of_changes(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
     watch.missed_since.is_none() && heard.is_some_and(|heard| now - heard < TimeDelta::days(1))
 }
 
+/// Tells whether deliveries can be relied upon for hours: they tell of changes, no silence is proved, and the last test was not
+/// refused.
+pub fn is_trusted(watch: &WebhookWatch, now: DateTime<Utc>) -> bool {
+    tells_of_changes(watch, now) && !watch.silent && watch.problem.is_none()
+}
+
 /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
 pub fn heard(watch: &mut WebhookWatch, at: DateTime<Utc>, is_test: bool) {
     watch.heard_at = watch.heard_at.max(Some(at));
@@ -128,6 +134,22 @@ mod tests {
 
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
+    }
+
+    #[test]
+    fn deliveries_are_trusted_while_one_was_heard_within_a_day_and_nothing_speaks_against_them() {
+        let heard = WebhookWatch { heard_at: Some(at(0)), ..WebhookWatch::default() };
+        let refused = || Some("WEBHOOK_NOT_ACTIVE".to_owned());
+        for (watch, second, expected, why) in [
+            (WebhookWatch::default(), 0, false, "none was ever heard"),
+            (heard.clone(), 86_399, true, "within a day"),
+            (heard.clone(), 86_400, false, "a day is too long"),
+            (WebhookWatch { missed_since: Some(at(5)), ..heard.clone() }, 9, false, "a change was missed"),
+            (WebhookWatch { silent: true, ..heard.clone() }, 9, false, "silence is proved"),
+            (WebhookWatch { problem: refused(), ..heard.clone() }, 9, false, "the test was refused"),
+        ] {
+            assert_eq!(is_trusted(&watch, at(second)), expected, "{why}");
+        }
     }
 
     #[test]

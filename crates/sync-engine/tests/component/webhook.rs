@@ -481,7 +481,7 @@ async fn the_first_test_of_a_new_address_has_no_lot() {
     rig.make_webhook();
     let begun = rig.parts.clock.now();
     let _outside = rig.keep_in_step(only(&[], OFTEN), true).await;
-    // Not longer than the lots of stores take.
+    // A store with a lot waits for longer.
     rig.pass(Duration::from_secs(5)).await;
     rig.shown("SELECT 'x' FROM webhook_watch WHERE tested_at IS NOT NULL", |rows| rows == ["x"]).await;
     let tested = rig.ask("SELECT tested_at FROM webhook_watch").await.remove(0);
