@@ -89,6 +89,7 @@ impl Store {
             clock: &self.clock,
             notifications: &self.notifications,
             privacy: &self.privacy,
+            waiting: &self.waiting,
         }
     }
 

@@ -35,6 +35,7 @@ use crate::{
     Error,
     driver::{Database, QueuedPool},
     error::UNKNOWN_SCHEME,
+    inbox::waiting_stores::WaitingStores,
     migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
     notifications::Notifications,
     operations::backup::open_lock,
@@ -64,6 +65,8 @@ pub struct Store {
     pub(crate) locks: Locks,
     /// The notifications for other processes.
     pub(crate) notifications: Arc<Notifications>,
+    /// The last look at which stores have open deliveries.
+    pub(crate) waiting: Arc<WaitingStores>,
     /// The policy for people's data.
     pub(crate) privacy: Arc<Privacy>,
     /// The language and time zone in which the words on rows are read; without them as they were written.
@@ -261,6 +264,7 @@ fn assembled(database: Database, inbox: Database, clock: Arc<dyn Clock>, locks: 
         clock,
         locks,
         notifications: Arc::default(),
+        waiting: Arc::default(),
         privacy: Arc::default(),
         reader: None,
         counting: Arc::new(Semaphore::new(COUNTING)),

@@ -27,10 +27,6 @@ pub(crate) const LAST: &str = "SELECT CAST(COALESCE(max(id), 0) AS BIGINT) FROM 
 pub(crate) const OF_EVENT: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND id > $2 AND event = $3 ORDER BY id LIMIT $4";
 pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
-pub(crate) const OLDEST: &str =
-    "SELECT received_at FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL ORDER BY id LIMIT 1";
-pub(crate) const OLDEST_BY_STORE: &str =
-    "SELECT store, min(received_at) FROM webhook_inbox WHERE handled_at IS NULL GROUP BY store";
 pub(crate) const BACKLOG: &str = "SELECT count(*) FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL";
 pub(crate) const PRUNE: &str = "DELETE FROM webhook_inbox WHERE id IN \
     (SELECT id FROM webhook_inbox WHERE handled_at < $1 ORDER BY handled_at LIMIT 1000)";
@@ -196,24 +192,6 @@ impl Inbox<'_> {
         let marked = tx.execute_in("mark deliveries as handled", HANDLED, &first, ids).await?;
         tx.commit().await?;
         Ok(marked)
-    }
-
-    /// When the oldest unhandled delivery of a store arrived.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn oldest_unhandled(self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
-        let rows = self.inbox.fetch("read the inbox's age", OLDEST, vec![store.as_str().into()]).await?;
-        rows.first().map(|row| row.time("received_at")).transpose()
-    }
-
-    /// When the oldest unhandled delivery arrived, by the key of each store that has one.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn oldest_by_store(self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
-        let rows = self.inbox.fetch("read the inbox's age", OLDEST_BY_STORE, Vec::new()).await?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
     }
 
     /// The number of unhandled deliveries of a store.

@@ -2,6 +2,7 @@
 
 pub(crate) mod deliveries;
 pub(crate) mod replay;
+pub(crate) mod waiting_stores;
 pub(crate) mod watch;
 pub(crate) mod webhook_addresses;
 pub(crate) mod webhook_secrets;
@@ -20,4 +21,5 @@ pub struct Inbox<'s> {
     pub(crate) clock: &'s Arc<dyn Clock>,
     pub(crate) privacy: &'s Privacy,
     pub(crate) notifications: &'s Notifications,
+    pub(crate) waiting: &'s waiting_stores::WaitingStores,
 }

@@ -365,6 +365,7 @@ conformance! {
         many_deliveries_are_handled_at_once,
         the_inbox_of_a_store_is_its_own,
         the_age_is_that_of_the_oldest_open_delivery,
+        one_look_tells_all_stores_whether_they_have_open_deliveries,
         only_what_was_handled_before_is_pruned,
         a_delivery_is_replayed_as_often_as_it_is_asked_for,
         deliveries_are_selected_by_name_time_and_event,

@@ -32,10 +32,23 @@ const PAGE_ROWS: i64 = 200;
 const COALESCE_DELAY: Duration = Duration::from_millis(250);
 /// How often the whole inbox is scanned: PostgreSQL may commit a lower id after a higher one.
 const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(5);
+/// How old the process's look at the inboxes of all stores may be that says whether a scan would find anything.
+const LOOK_AGE: Duration = Duration::from_millis(2500);
 /// How often the whole inbox of a store without a webhook is scanned.
 const FULL_SCAN_INTERVAL_WITHOUT_WEBHOOK: Duration = Duration::from_secs(300);
 /// The pause between two attempts to read the store's identifier.
 const IDENTIFY_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What is read of the inbox.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scan {
+    /// What arrived after the last scan.
+    New,
+    /// All of it.
+    Whole,
+    /// All of it, if the look at all stores found any delivery of this one.
+    WholeIfWaiting,
+}
 
 /// Moves a store's deliveries from its inbox into the refresh queue.
 pub(super) struct Ingest<'c> {
@@ -68,15 +81,15 @@ impl<'c> Ingest<'c> {
         if self.watch.receives() {
             self.boxed_identify_store().await?;
         }
-        let mut whole = true;
+        let mut scan = Scan::Whole;
         while !self.is_stopping() {
             // The inbox keeps the deliveries that come in meanwhile.
             if self.context.holds(Activity::Webhooks) {
                 Box::pin(self.context.released(Activity::Webhooks)).await;
-                whole = true;
+                scan = Scan::Whole;
                 continue;
             }
-            match self.boxed_ingest_inbox(whole).await {
+            match self.boxed_ingest_inbox(scan).await {
                 Ok(()) => (),
                 Err(problem) if problem.ends_all() => return Err(problem),
                 Err(problem) => {
@@ -86,10 +99,10 @@ impl<'c> Ingest<'c> {
             let _waiting = watch::idle();
             tokio::select! {
                 () = inbox.notified() => {
-                    whole = false;
+                    scan = Scan::New;
                     self.context.clock.sleep(COALESCE_DELAY).await;
                 }
-                () = self.context.clock.sleep(every) => whole = true,
+                () = self.context.clock.sleep(every) => scan = Scan::WholeIfWaiting,
                 () = self.context.stop.cancelled() => (),
             }
         }
@@ -101,8 +114,8 @@ impl<'c> Ingest<'c> {
         Box::pin(self.identify_store())
     }
 
-    fn boxed_ingest_inbox(&mut self, whole: bool) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(self.ingest_inbox(whole))
+    fn boxed_ingest_inbox(&mut self, scan: Scan) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.ingest_inbox(scan))
     }
 
     /// Reads the store's identifier: a delivery may be meant for another store.
@@ -122,10 +135,12 @@ impl<'c> Ingest<'c> {
         Ok(())
     }
 
-    /// Ingests the inbox: all of it, or what arrived after the last scan.
-    async fn ingest_inbox(&mut self, whole: bool) -> Result<(), Error> {
+    async fn ingest_inbox(&mut self, scan: Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let mut after = if whole { 0 } else { self.position };
+        if scan == Scan::WholeIfWaiting && !store.inbox().is_waiting(key, LOOK_AGE).await? {
+            return Ok(());
+        }
+        let mut after = if scan == Scan::New { self.position } else { 0 };
         while self.queue.takes_deliveries() && !self.is_stopping() {
             let kept = store.inbox().unhandled(key, after, PAGE_ROWS).await?;
             let Some(last) = kept.last() else { break };

@@ -19,12 +19,14 @@ mod warnings;
 mod tests;
 
 use std::{
+    collections::HashMap,
     io,
     net::SocketAddr,
     sync::{Arc, Weak},
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey, text, text::Text, watch};
 use espelho_store::Store;
 use secrecy::SecretString;
@@ -198,14 +200,16 @@ async fn measure_all(
     loop {
         measure::connections(connections.len());
         let stores = receiver.upgrade().map(|receiver| receiver.secrets.stores()).unwrap_or_default();
-        for key in &stores {
-            match store.inbox().oldest_unhandled(key).await {
-                Ok(oldest) => {
-                    let age = oldest.and_then(|oldest| (clock.now() - oldest).to_std().ok());
+        match store.inbox().oldest_by_store().await {
+            Ok(oldest) => {
+                let oldest: HashMap<String, DateTime<Utc>> = oldest.into_iter().collect();
+                for key in &stores {
+                    let waiting = oldest.get(key.as_str());
+                    let age = waiting.and_then(|&oldest| (clock.now() - oldest).to_std().ok());
                     measure::inbox_age(key, age.unwrap_or_default());
                 }
-                Err(error) => tracing::debug!(store = %key, %error, "cannot read the inbox's age"),
             }
+            Err(error) => tracing::debug!(%error, "cannot read the inbox's age"),
         }
         tokio::select! { () = clock.sleep(MEASURE_INTERVAL) => {}, () = stop.cancelled() => return }
     }
