@@ -140,6 +140,6 @@ pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
 pub use statements::{
-    prepare_all, statement_of_shared_skus, statement_of_zero_prices, statements_of, statements_of_lists,
-    statements_of_sweeps, statements_of_turns, statements_with_keys,
+    prepare_all, statement_of_shared_skus, statement_of_waiting_stores, statement_of_zero_prices,
+    statements_of, statements_of_lists, statements_of_sweeps, statements_of_turns, statements_with_keys,
 };

@@ -3,8 +3,8 @@
 mod repeated;
 
 pub use repeated::{
-    statement_of_shared_skus, statement_of_zero_prices, statements_of_lists, statements_of_sweeps,
-    statements_of_turns,
+    statement_of_shared_skus, statement_of_waiting_stores, statement_of_zero_prices, statements_of_lists,
+    statements_of_sweeps, statements_of_turns,
 };
 
 use crate::{

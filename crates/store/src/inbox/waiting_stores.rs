@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, watch};
 use tokio::sync::Mutex;
 
 use crate::{Error, inbox::Inbox};
@@ -23,7 +23,16 @@ pub(crate) struct WaitingStores(Mutex<Option<Look>>);
 struct Look {
     /// When it began (monotonic).
     at: Duration,
-    stores: HashSet<String>,
+    /// `None` if it failed.
+    stores: Option<HashSet<String>>,
+}
+
+impl Look {
+    /// Whether it answers a question of some time, if it may be `age` old. Whoever stood in line for it has asked before it
+    /// began, however long it took.
+    fn answers(&self, asked: Duration, age: Duration) -> bool {
+        asked.saturating_sub(self.at) <= age
+    }
 }
 
 impl Inbox<'_> {
@@ -36,18 +45,43 @@ impl Inbox<'_> {
         rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
     }
 
-    /// Whether a store has unhandled deliveries, by a look at the inbox that is at most `age` old. Thousands of stores ask
-    /// every few seconds, and few of them have any.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn is_waiting(self, store: &StoreKey, age: Duration) -> Result<bool, Error> {
+    /// Whether a store has unhandled deliveries, by a look at the inbox that was at most `age` old when this was asked.
+    /// Thousands of stores ask every few seconds, and few of them have any. True too if that look failed: each store then
+    /// reads for itself, and says what is wrong.
+    pub async fn is_waiting(self, store: &StoreKey, age: Duration) -> bool {
+        let asked = self.clock.monotonic();
+        let in_line = watch::idle();
         let mut last = self.waiting.0.lock().await;
-        let now = self.clock.monotonic();
-        if last.as_ref().is_none_or(|look| now.saturating_sub(look.at) > age) {
-            let stores = self.oldest_by_store().await?.into_iter().map(|(store, _)| store).collect();
-            *last = Some(Look { at: now, stores });
+        drop(in_line);
+        if last.as_ref().is_none_or(|look| !look.answers(asked, age)) {
+            let at = self.clock.monotonic();
+            let oldest = self.oldest_by_store().await;
+            if let Err(error) = &oldest {
+                tracing::debug!(%error, "cannot look at the inboxes of all stores");
+            }
+            let stores = oldest.ok().map(|oldest| oldest.into_iter().map(|(store, _)| store).collect());
+            *last = Some(Look { at, stores });
         }
-        Ok(last.as_ref().is_some_and(|look| look.stores.contains(store.as_str())))
+        let stores = last.as_ref().and_then(|look| look.stores.as_ref());
+        stores.is_none_or(|stores| stores.contains(store.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_answers_those_who_asked_before_it_and_soon_after() {
+        let seconds = Duration::from_secs;
+        for (asked, expected, why) in [
+            (10, true, "as it began"),
+            (0, true, "before it: whoever stood in line for it"),
+            (12, true, "two seconds later"),
+            (13, false, "three seconds later"),
+        ] {
+            let look = Look { at: seconds(10), stores: None };
+            assert_eq!(look.answers(seconds(asked), seconds(2)), expected, "{why}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The statements that run again and again, by name: tests hold their plans to indexes.
 
 use crate::{
+    inbox::waiting_stores,
     intents,
     mirror::{staleness, subresources},
     operations::{lists, search, shared_skus, sweeps, zero_prices},
@@ -28,6 +29,11 @@ pub fn statement_of_shared_skus() -> &'static str {
 /// The alarms' question about prices of zero: a test shows that it reads no other price.
 pub fn statement_of_zero_prices() -> &'static str {
     zero_prices::ZERO
+}
+
+/// The look at the inboxes of all stores: a test shows that it reads no delivery but the first of each store.
+pub fn statement_of_waiting_stores() -> &'static str {
+    waiting_stores::OLDEST_BY_STORE
 }
 
 /// The statements by which a turn of the scan reads the ERP's open rows, by name: a test shows that none reads more rows

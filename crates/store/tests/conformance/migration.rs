@@ -438,6 +438,27 @@ async fn what_is_asked_by_keys_is_found_by_them() {
     }
 }
 
+/// A store that is paused may have a million of them.
+#[tokio::test]
+async fn a_look_at_the_inboxes_of_all_stores_reads_no_delivery_but_the_first_of_each() {
+    let world = World::on_sqlite().await;
+    let plan = world.tables.plan(espelho_store::statement_of_waiting_stores()).await;
+    let looks: Vec<_> = plan.iter().filter(|step| step.contains("webhook_inbox")).collect();
+    let is_search = |step: &&&String| step.starts_with("SEARCH") && step.contains("webhook_inbox_open");
+    assert_eq!(looks.iter().filter(is_search).count(), 3, "{plan:#?}");
+    assert_eq!(looks.len(), 3, "{plan:#?}");
+    let sorts = plan.iter().any(|step| step.contains("B-TREE"));
+    assert!(!sorts, "{plan:#?}");
+}
+
+/// Without it, SQLite prepares a statement again for each value of its LIMIT.
+#[tokio::test]
+async fn sqlite_chooses_a_plan_without_a_look_at_the_values() {
+    let world = World::on_sqlite().await;
+    let options = world.tables.list("PRAGMA compile_options").await;
+    assert!(options.iter().any(|option| option == "ENABLE_QPSG"), "build where .cargo/config.toml is read");
+}
+
 /// The last version in which the ERP could write any time.
 const ANY_TIME: i64 = 36;
 const ENDLESS: [&str; 4] = ["infinity", "-infinity", "294276-12-31 23:59:59Z", "4713-01-01 00:00:00Z BC"];

@@ -31,9 +31,9 @@ const PAGE_ROWS: i64 = 200;
 /// One change of an order often causes two or three events: after this wait, one refresh serves them all.
 const COALESCE_DELAY: Duration = Duration::from_millis(250);
 /// How often the whole inbox is scanned: PostgreSQL may commit a lower id after a higher one.
-const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(5);
-/// How old the process's look at the inboxes of all stores may be that says whether a scan would find anything.
-const LOOK_AGE: Duration = Duration::from_millis(2500);
+const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(4);
+/// How old the look at the inboxes of all stores may be that says whether a scan would find anything.
+const LOOK_AGE: Duration = Duration::from_secs(1);
 /// How often the whole inbox of a store without a webhook is scanned.
 const FULL_SCAN_INTERVAL_WITHOUT_WEBHOOK: Duration = Duration::from_secs(300);
 /// The pause between two attempts to read the store's identifier.
@@ -81,13 +81,16 @@ impl<'c> Ingest<'c> {
         if self.watch.receives() {
             self.boxed_identify_store().await?;
         }
-        let mut scan = Scan::Whole;
+        let (mut scan, mut last_whole) = (Scan::Whole, self.context.clock.monotonic());
         while !self.is_stopping() {
             // The inbox keeps the deliveries that come in meanwhile.
             if self.context.holds(Activity::Webhooks) {
                 Box::pin(self.context.released(Activity::Webhooks)).await;
                 scan = Scan::Whole;
                 continue;
+            }
+            if scan != Scan::New {
+                last_whole = self.context.clock.monotonic();
             }
             match self.boxed_ingest_inbox(scan).await {
                 Ok(()) => (),
@@ -99,8 +102,10 @@ impl<'c> Ingest<'c> {
             let _waiting = watch::idle();
             tokio::select! {
                 () = inbox.notified() => {
-                    scan = Scan::New;
                     self.context.clock.sleep(COALESCE_DELAY).await;
+                    // Where deliveries come without a pause, the whole inbox is scanned nevertheless.
+                    let since = self.context.clock.monotonic().saturating_sub(last_whole);
+                    scan = if since < every { Scan::New } else { Scan::Whole };
                 }
                 () = self.context.clock.sleep(every) => scan = Scan::WholeIfWaiting,
                 () = self.context.stop.cancelled() => (),
@@ -137,7 +142,7 @@ impl<'c> Ingest<'c> {
 
     async fn ingest_inbox(&mut self, scan: Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        if scan == Scan::WholeIfWaiting && !store.inbox().is_waiting(key, LOOK_AGE).await? {
+        if scan == Scan::WholeIfWaiting && !store.inbox().is_waiting(key, LOOK_AGE).await {
             return Ok(());
         }
         let mut after = if scan == Scan::New { self.position } else { 0 };

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::StoreKey;
 use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use crate::support::{Kind, Rig, Setup, live::only};
+use crate::support::{Kind, Rig, STORE, Setup, live::only};
 
 /// How often the sweep of a test runs.
 const OFTEN: Duration = Duration::from_secs(60);
@@ -221,6 +222,26 @@ fn last(rig: &Rig, event: &str) -> Value {
     let (_, mut data) = events.into_iter().rev().find(|(name, _)| name == event).unwrap();
     data["store_id"] = json!(1);
     data
+}
+
+/// A lower number may appear late: PostgreSQL commits it later, or somebody asks for an old delivery again.
+#[tokio::test]
+async fn an_old_delivery_is_handled_though_new_ones_come_without_a_pause() {
+    let mut rig = mirrored().await;
+    rig.make_webhook();
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let test = json!({"source": "integration.webhook-test"});
+    rig.deliver(&outside, "webhook.test", &test).await;
+    let first = "SELECT CAST(id AS TEXT) FROM webhook_inbox WHERE handled_at IS NOT NULL ORDER BY id LIMIT 1";
+    rig.until("it is handled", async || !rig.journal.ask(first).await.is_empty()).await;
+    let id: i64 = rig.journal.ask(first).await[0].parse().unwrap();
+    assert_eq!(rig.parts.store.inbox().replay(&StoreKey::new(STORE).unwrap(), vec![id]).await.unwrap(), 1);
+    for _ in 0..8 {
+        rig.deliver(&outside, "webhook.test", &test).await;
+        rig.pass(Duration::from_secs(1)).await;
+    }
+    let open = format!("SELECT event FROM webhook_inbox WHERE handled_at IS NULL AND id = {id}");
+    assert!(rig.journal.ask(&open).await.is_empty(), "it waits until no other comes");
 }
 
 // withstands: F032

@@ -121,8 +121,7 @@ pub(crate) async fn the_age_is_that_of_the_oldest_open_delivery(world: &World) {
 
 pub(crate) async fn one_look_tells_all_stores_whether_they_have_open_deliveries(world: &World) {
     let age = std::time::Duration::from_secs(2);
-    let is_waiting =
-        async |store: &str| world.store.inbox().is_waiting(&store_key(store), age).await.unwrap();
+    let is_waiting = async |store: &str| world.store.inbox().is_waiting(&store_key(store), age).await;
     assert!(!is_waiting("minha-loja").await);
     keep(&world.store, [delivery("minha-loja", "a"), delivery("outra", "b")]).await;
     assert!(!is_waiting("minha-loja").await, "the last look is not older than two seconds");
@@ -133,6 +132,11 @@ pub(crate) async fn one_look_tells_all_stores_whether_they_have_open_deliveries(
     assert!(is_waiting("minha-loja").await, "the same look");
     world.clock.advance(age * 2);
     assert!(!is_waiting("minha-loja").await && is_waiting("outra").await && !is_waiting("nobody").await);
+    world.clock.advance(age * 2);
+    world.store.close().await;
+    assert!(is_waiting("nobody").await, "a look that failed says nothing");
+    world.clock.advance(std::time::Duration::from_millis(1));
+    assert!(is_waiting("nobody").await, "and neither does the next");
 }
 
 /// Handles all open deliveries, at the clock's time.
