@@ -46,7 +46,7 @@ enum Scan {
     New,
     /// All of it.
     Whole,
-    /// All of it, if the look at all stores found any delivery of this one.
+    /// All of it, if the look at all stores found any delivery of this one, or failed.
     WholeIfWaiting,
 }
 
@@ -89,9 +89,6 @@ impl<'c> Ingest<'c> {
                 scan = Scan::Whole;
                 continue;
             }
-            if scan != Scan::New {
-                last_whole = self.context.clock.monotonic();
-            }
             match self.boxed_ingest_inbox(scan).await {
                 Ok(()) => (),
                 Err(problem) if problem.ends_all() => return Err(problem),
@@ -99,15 +96,18 @@ impl<'c> Ingest<'c> {
                     tracing::warn!(store = %self.context.key, error = problem.problem().error, "the inbox cannot be ingested; will retry");
                 }
             }
+            if scan != Scan::New {
+                last_whole = self.context.clock.monotonic();
+            }
+            let since_whole = || self.context.clock.monotonic().saturating_sub(last_whole);
             let _waiting = watch::idle();
             tokio::select! {
                 () = inbox.notified() => {
                     self.context.clock.sleep(COALESCE_DELAY).await;
                     // Where deliveries come without a pause, the whole inbox is scanned nevertheless.
-                    let since = self.context.clock.monotonic().saturating_sub(last_whole);
-                    scan = if since < every { Scan::New } else { Scan::Whole };
+                    scan = if since_whole() < every { Scan::New } else { Scan::Whole };
                 }
-                () = self.context.clock.sleep(every) => scan = Scan::WholeIfWaiting,
+                () = self.context.clock.sleep(every.saturating_sub(since_whole())) => scan = Scan::WholeIfWaiting,
                 () = self.context.stop.cancelled() => (),
             }
         }
