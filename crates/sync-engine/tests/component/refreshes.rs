@@ -400,9 +400,9 @@ async fn readings_of_the_rotation_that_change_nothing_are_noted_and_end_what_sto
     for readings in ["SELECT read_at FROM product_reads", &parts] {
         let last = rig.ask(&format!("SELECT max(read_at) FROM ({readings})")).await.remove(0);
         let earlier = format!("SELECT read_at FROM ({readings}) WHERE read_at <= '{last}'");
-        rig.shown(&earlier, |rows| rows.is_empty()).await;
+        rig.shown(&earlier, <[String]>::is_empty).await;
     }
-    rig.shown("SELECT key FROM sync_failures", |rows| rows.is_empty()).await;
+    rig.shown("SELECT key FROM sync_failures", <[String]>::is_empty).await;
     assert_eq!(rig.ask("SELECT id || mirrored_at FROM products ORDER BY id").await, rows, "none was written");
     rig.stop().await;
 }
