@@ -1,6 +1,6 @@
-//! Which stores have open deliveries: one look at the inbox serves all stores of the process.
+//! The stores with unhandled deliveries: one look at the inbox serves all stores of the process.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, watch};
@@ -8,7 +8,8 @@ use tokio::sync::Mutex;
 
 use crate::{Error, inbox::Inbox};
 
-/// A loose index scan over the index on open deliveries: one look-up for each store, however many of its rows are open.
+/// A loose index scan over the index on unhandled deliveries: two look-ups for each store, however many of its deliveries
+/// are unhandled.
 pub(crate) const OLDEST_BY_STORE: &str = "WITH RECURSIVE waiting (store) AS (\
     SELECT min(store) FROM webhook_inbox WHERE handled_at IS NULL UNION ALL \
     SELECT (SELECT min(i.store) FROM webhook_inbox i WHERE i.handled_at IS NULL AND i.store > waiting.store) \
@@ -23,13 +24,13 @@ pub(crate) struct WaitingStores(Mutex<Option<Look>>);
 struct Look {
     /// When it began (monotonic).
     at: Duration,
-    /// `None` if it failed.
-    stores: Option<HashSet<String>>,
+    /// The oldest delivery of each store that has one; `None` if the look failed.
+    oldest: Option<BTreeMap<String, DateTime<Utc>>>,
 }
 
 impl Look {
-    /// Whether it answers a question of some time, if it may be `age` old. Whoever stood in line for it has asked before it
-    /// began, however long it took.
+    /// Says if the look answers a question that was asked at this time (monotonic), for which it may be `age` old. Those who
+    /// stood in line for it have asked before it began, however long it took.
     fn answers(&self, asked: Duration, age: Duration) -> bool {
         asked.saturating_sub(self.at) <= age
     }
@@ -40,15 +41,15 @@ impl Inbox<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn oldest_by_store(self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
+    pub async fn oldest_by_store(self) -> Result<BTreeMap<String, DateTime<Utc>>, Error> {
         let rows = self.inbox.fetch("read the inbox's age", OLDEST_BY_STORE, Vec::new()).await?;
         rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
     }
 
-    /// Whether a store has unhandled deliveries, by a look at the inbox that was at most `age` old when this was asked.
-    /// Thousands of stores ask every few seconds, and few of them have any. True too if that look failed: each store then
-    /// reads for itself, and says what is wrong.
-    pub async fn is_waiting(self, store: &StoreKey, age: Duration) -> bool {
+    /// Says if a store has unhandled deliveries, by a look at the inbox that was at most `age` old when this was asked.
+    /// Thousands of stores ask every few seconds, and few of them have any. The answer is true, too, if that look failed: each
+    /// store then reads for itself, and says what is wrong.
+    pub async fn has_unhandled(self, store: &StoreKey, age: Duration) -> bool {
         let asked = self.clock.monotonic();
         let in_line = watch::idle();
         let mut last = self.waiting.0.lock().await;
@@ -59,11 +60,10 @@ impl Inbox<'_> {
             if let Err(error) = &oldest {
                 tracing::debug!(%error, "cannot look at the inboxes of all stores");
             }
-            let stores = oldest.ok().map(|oldest| oldest.into_iter().map(|(store, _)| store).collect());
-            *last = Some(Look { at, stores });
+            *last = Some(Look { at, oldest: oldest.ok() });
         }
-        let stores = last.as_ref().and_then(|look| look.stores.as_ref());
-        stores.is_none_or(|stores| stores.contains(store.as_str()))
+        let oldest = last.as_ref().and_then(|look| look.oldest.as_ref());
+        oldest.is_none_or(|oldest| oldest.contains_key(store.as_str()))
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
             (12, true, "two seconds later"),
             (13, false, "three seconds later"),
         ] {
-            let look = Look { at: seconds(10), stores: None };
+            let look = Look { at: seconds(10), oldest: None };
             assert_eq!(look.answers(seconds(asked), seconds(2)), expected, "{why}");
         }
     }

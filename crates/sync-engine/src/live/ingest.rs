@@ -39,15 +39,23 @@ const FULL_SCAN_INTERVAL_WITHOUT_WEBHOOK: Duration = Duration::from_secs(300);
 /// The pause between two attempts to read the store's identifier.
 const IDENTIFY_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What is read of the inbox.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The part of the inbox that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
-    /// What arrived after the last scan.
+    /// The deliveries that arrived after the last scan.
     New,
     /// All of it.
     Whole,
     /// All of it, if the look at all stores found any delivery of this one, or failed.
-    WholeIfWaiting,
+    WholeIfUnhandled,
+}
+
+impl Scan {
+    /// Returns the scan after a wake, some time after the last whole one. Where deliveries come without a pause, the whole
+    /// inbox is scanned nevertheless; without the look, which may be older than the delivery that woke the store.
+    fn on_wake(since_whole: Duration, every: Duration) -> Self {
+        if since_whole < every { Self::New } else { Self::Whole }
+    }
 }
 
 /// Moves a store's deliveries from its inbox into the refresh queue.
@@ -104,10 +112,9 @@ impl<'c> Ingest<'c> {
             tokio::select! {
                 () = inbox.notified() => {
                     self.context.clock.sleep(COALESCE_DELAY).await;
-                    // Where deliveries come without a pause, the whole inbox is scanned nevertheless.
-                    scan = if since_whole() < every { Scan::New } else { Scan::Whole };
+                    scan = Scan::on_wake(since_whole(), every);
                 }
-                () = self.context.clock.sleep(every.saturating_sub(since_whole())) => scan = Scan::WholeIfWaiting,
+                () = self.context.clock.sleep(every.saturating_sub(since_whole())) => scan = Scan::WholeIfUnhandled,
                 () = self.context.stop.cancelled() => (),
             }
         }
@@ -142,7 +149,7 @@ impl<'c> Ingest<'c> {
 
     async fn ingest_inbox(&mut self, scan: Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        if scan == Scan::WholeIfWaiting && !store.inbox().is_waiting(key, LOOK_AGE).await {
+        if scan == Scan::WholeIfUnhandled && !store.inbox().has_unhandled(key, LOOK_AGE).await {
             return Ok(());
         }
         let mut after = if scan == Scan::New { self.position } else { 0 };
@@ -236,5 +243,20 @@ impl<'c> Ingest<'c> {
 
     fn is_stopping(&self) -> bool {
         self.context.stop.is_cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_reads_what_is_new_until_a_whole_scan_is_due() {
+        for (since_whole, expected) in
+            [(0, Scan::New), (3_999, Scan::New), (4_000, Scan::Whole), (60_000, Scan::Whole)]
+        {
+            let since_whole = Duration::from_millis(since_whole);
+            assert_eq!(Scan::on_wake(since_whole, FULL_SCAN_INTERVAL), expected, "after {since_whole:?}");
+        }
     }
 }

@@ -19,14 +19,12 @@ mod warnings;
 mod tests;
 
 use std::{
-    collections::HashMap,
     io,
     net::SocketAddr,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey, text, text::Text, watch};
 use espelho_store::Store;
 use secrecy::SecretString;
@@ -202,7 +200,6 @@ async fn measure_all(
         let stores = receiver.upgrade().map(|receiver| receiver.secrets.stores()).unwrap_or_default();
         match store.inbox().oldest_by_store().await {
             Ok(oldest) => {
-                let oldest: HashMap<String, DateTime<Utc>> = oldest.into_iter().collect();
                 for key in &stores {
                     let waiting = oldest.get(key.as_str());
                     let age = waiting.and_then(|&oldest| (clock.now() - oldest).to_std().ok());

@@ -44,7 +44,7 @@ pub(super) fn loja() -> StoreKey {
 pub(super) fn delivery(body: &str) -> NewDelivery {
     NewDelivery {
         store: loja(),
-        received_at: DateTime::UNIX_EPOCH,
+        received_at: chrono::DateTime::UNIX_EPOCH,
         event: None,
         digest: format!("digest of {body}"),
         body: body.into(),
