@@ -1,15 +1,11 @@
 //! The database as the ERP sees it: tables, read with plain SQL, column by column as text.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    str::FromStr as _,
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
-};
+use std::{collections::BTreeMap, path::Path, str::FromStr as _};
 
+use espelho_test_database::{ServerDatabase, address_in};
 use serde_json::Value;
 use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _, SqlitePool,
+    AssertSqlSafe, PgPool, Row as _, SqlitePool,
     postgres::PgPoolOptions,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
@@ -33,8 +29,8 @@ pub enum Kind {
 /// An installation's database.
 pub(crate) struct Database {
     url: String,
-    /// A PostgreSQL database to drop at the end: the server's address and its name.
-    ours: Option<(String, String)>,
+    /// A PostgreSQL database to drop at the end.
+    _ours: Option<ServerDatabase>,
 }
 
 /// A connection to it.
@@ -48,25 +44,12 @@ pub enum Mirror {
 impl Database {
     pub(crate) async fn create(kind: Kind, dir: &Path) -> Self {
         match kind {
-            Kind::Sqlite => Self { url: format!("sqlite:{}", dir.join("espelho.db").display()), ours: None },
-            Kind::Postgres => Self::create_on_server().await,
+            Kind::Sqlite => Self { url: address_in(dir), _ours: None },
+            Kind::Postgres => {
+                let database = ServerDatabase::empty().await;
+                Self { url: database.url(), _ours: Some(database) }
+            }
         }
-    }
-
-    async fn create_on_server() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var("ESPELHO_TEST_POSTGRES").unwrap_or_else(|_| {
-            panic!("ESPELHO_TEST_POSTGRES names no PostgreSQL server: run tests/run, which starts one")
-        });
-        let name = format!("espelho_e2e_{}_{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-        let mut admin =
-            PgConnection::connect(&format!("{server}/postgres")).await.expect("the test server answers");
-        // A killed process of an earlier test run may have had the same number.
-        for sql in [format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"), format!("CREATE DATABASE {name}")]
-        {
-            sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.expect("the test server obeys");
-        }
-        Self { url: format!("{server}/{name}"), ours: Some((server, name)) }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -75,7 +58,7 @@ impl Database {
 
     /// Returns the same database without the duty to drop it.
     pub(crate) fn borrowed(&self) -> Self {
-        Self { url: self.url.clone(), ours: None }
+        Self { url: self.url.clone(), _ours: None }
     }
 
     pub(crate) async fn open(&self) -> Mirror {
@@ -99,23 +82,6 @@ async fn open(url: &str) -> Mirror {
     }
     let pool = PgPoolOptions::new().max_connections(1).connect(url).await;
     Mirror::Postgres(pool.expect("the mirror can be opened"))
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        let Some((server, name)) = self.ours.take() else { return };
-        // A thread with its own runtime: `drop` cannot wait in the test's.
-        let dropping = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-            runtime.block_on(async {
-                let mut admin = PgConnection::connect(&format!("{server}/postgres")).await.ok()?;
-                let sql = AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-                sqlx::raw_sql(sql).execute(&mut admin).await.ok()
-            })
-        });
-        // A database that remains is removed with the server that tests/run started.
-        let _ = dropping.join();
-    }
 }
 
 impl Mirror {

@@ -11,7 +11,7 @@ use espelho_tests::modules::Modules;
 use serde_json::Value;
 
 /// The allowed dependencies within the workspace, in the order of the layers.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("espelho-model", &[]),
     ("espelho-api-client", &["espelho-model"]),
     ("espelho-store", &["espelho-model"]),
@@ -22,11 +22,20 @@ const LAYERS: [(&str, &[&str]); 6] = [
         "espelho-daemon",
         &["espelho-model", "espelho-api-client", "espelho-store", "espelho-sync-engine", "espelho-sandbox"],
     ),
+    // For tests of any layer.
+    ("espelho-test-database", &[]),
 ];
 
 /// Dependencies of tests alone: the engine's component tests run the sandbox in their own process, and speak to it over
 /// HTTP.
-const OF_TESTS: [(&str, &str); 1] = [("espelho-sync-engine", "espelho-sandbox")];
+const OF_TESTS: [(&str, &str); 3] = [
+    ("espelho-sync-engine", "espelho-sandbox"),
+    ("espelho-sync-engine", "espelho-test-database"),
+    ("espelho-store", "espelho-test-database"),
+];
+
+/// Crates that the product does not contain.
+const TESTS: [&str; 2] = ["espelho-tests", "espelho-test-database"];
 
 /// Packages that only some crates may use. Tests may use all of them.
 const OWNERS: [(&str, &[&str]); 19] = [
@@ -134,7 +143,7 @@ fn the_tests_that_hold_the_invariants_exist() {
 #[test]
 fn packages_are_used_by_the_crates_that_own_them() {
     for (name, dependencies) in dependencies() {
-        let normal = dependencies.iter().filter(|d| d.kind != "dev" && name != "espelho-tests");
+        let normal = dependencies.iter().filter(|d| d.kind != "dev" && !TESTS.contains(&name.as_str()));
         for dependency in normal {
             let owners = OWNERS.iter().find(|(package, _)| *package == dependency.name);
             assert!(
@@ -152,10 +161,7 @@ fn sqlx_is_for_the_store_and_the_tests_even_in_development() {
         // The ERP of the component tests speaks SQL.
         let is_rig = |d: &Dependency| name == "espelho-sync-engine" && d.kind == "dev";
         let uses = dependencies.iter().any(|d| d.name == "sqlx" && !is_rig(d));
-        assert!(
-            !uses || ["espelho-store", "espelho-tests"].contains(&name.as_str()),
-            "{name} depends on sqlx"
-        );
+        assert!(!uses || name == "espelho-store" || TESTS.contains(&name.as_str()), "{name} depends on sqlx");
     }
 }
 

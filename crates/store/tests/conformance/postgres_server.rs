@@ -10,6 +10,7 @@ use espelho_model::{
 use espelho_store::{
     CHANNEL, DatabaseTrouble, Error, Heard, IntentKind, Lease, NewDelivery, Op, RowWords, Store,
 };
+use espelho_test_database::server::{run_on, server};
 use sqlx::{
     ConnectOptions as _,
     postgres::{PgConnectOptions, PgListener},
@@ -18,7 +19,7 @@ use sqlx::{
 use crate::{
     examples::order,
     hand_clock::HandClock,
-    world::{World, minha_loja, run_on, server, store_key, write_orders},
+    world::{World, minha_loja, store_key, write_orders},
 };
 
 async fn open(url: &str) -> Option<Error> {

@@ -14,12 +14,13 @@ use espelho_store::{
     ChangeKind, CopyObstacle, CopyWay, Error, MigrationState, ObjectKind, Part, Rehearsal, Stops, Store,
     rehearse,
 };
+use espelho_test_database::server::{run_on, server};
 use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnectOptions};
 
 use crate::{
     migration::{TEXT_AMOUNTS, rows},
     tables::Tables,
-    world::{Older, run_on, server, up_to},
+    world::{Older, up_to},
 };
 
 async fn rehearsed(url: &str, stop: impl Future<Output = ()>) -> Result<Option<Rehearsal>, Error> {

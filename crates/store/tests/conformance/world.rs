@@ -1,14 +1,10 @@
 //! The environment of a test: a fresh database, a store on it, a clock, and direct access to its tables.
 
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    path::Path,
-    str::FromStr as _,
-    sync::Arc,
-};
+use std::{path::Path, str::FromStr as _, sync::Arc};
 
 use espelho_model::{ContentHash, StoreKey, order::Order, privacy::Policy, product::Product};
 use espelho_store::{Error, Lease, LeaseTx, Op, OrderWrite, ProductWrite, Store};
+use espelho_test_database::{ServerDatabase, Template, address_in};
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _,
     migrate::Migrator,
@@ -26,7 +22,7 @@ pub(crate) async fn up_to(version: i64, folder: &str) -> Migrator {
     Migrator::with_migrations(all.iter().filter(|migration| migration.version <= version).cloned().collect())
 }
 
-/// A fresh database with a store on it.
+/// A fresh mirror with a store on it.
 pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) clock: Arc<HandClock>,
@@ -38,21 +34,22 @@ pub(crate) struct World {
 
 enum Home {
     Directory { _held: TempDir },
-    Database { _held: Box<FreshDatabase> },
+    Database { _held: Box<ServerDatabase> },
     Lent,
 }
 
 impl World {
-    /// In a directory of its own.
+    /// In a directory of its own, migrated before.
     pub(crate) async fn on_sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
+        let template = Template::new("espelho_store", migrate);
+        let url = template.copy_files(Path::new(env!("CARGO_TARGET_TMPDIR")), directory.path()).await;
         Self::begin(url, Home::Directory { _held: directory }).await
     }
 
-    /// In a database of its own on the server of `tests/run`.
+    /// In a database of its own on the server of `tests/run`, migrated before.
     pub(crate) async fn on_postgres() -> Self {
-        let database = FreshDatabase::create().await;
+        let database = Template::new("espelho_store", migrate).copy_database().await;
         Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
     }
 
@@ -71,7 +68,7 @@ impl World {
         let all = i64::MAX;
         if self.store.file().is_some() {
             let folder = tempfile::tempdir().unwrap();
-            let url = format!("sqlite:{}", folder.path().join("espelho.db").display());
+            let url = address_in(folder.path());
             for (suffix, migrations) in [("", "sqlite"), ("-inbox", "sqlite/inbox")] {
                 let options = SqliteConnectOptions::from_str(&format!("{url}{suffix}")).unwrap();
                 let mut connection = options.create_if_missing(true).connect().await.unwrap();
@@ -79,7 +76,7 @@ impl World {
             }
             Tables::open(&url).await.definitions().await
         } else {
-            let database = FreshDatabase::create().await;
+            let database = ServerDatabase::empty().await;
             let mut connection =
                 PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
             up_to(all, "postgres").await.run(&mut connection).await.unwrap();
@@ -144,7 +141,7 @@ impl Older {
     /// Two files with the migrations up to `version`, and `rows` in the first.
     pub(crate) async fn on_sqlite(version: i64, rows: &[String]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
+        let url = address_in(directory.path());
         for (suffix, folder, rows) in [("", "sqlite", rows), ("-inbox", "sqlite/inbox", &[])] {
             let options = SqliteConnectOptions::from_str(&format!("{url}{suffix}")).unwrap();
             let options = options.create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
@@ -160,7 +157,7 @@ impl Older {
 
     /// The same on PostgreSQL.
     pub(crate) async fn on_postgres(version: i64, rows: &[String]) -> Self {
-        let database = FreshDatabase::create().await;
+        let database = ServerDatabase::empty().await;
         let mut connection = PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
         up_to(version, "postgres").await.run(&mut connection).await.unwrap();
         for row in rows {
@@ -174,6 +171,10 @@ impl Older {
     pub(crate) async fn open(self) -> World {
         World::begin(self.url, self.home).await
     }
+}
+
+async fn migrate(url: String) {
+    Store::open(&url, Arc::new(HandClock::default())).await.unwrap().close().await;
 }
 
 /// Writes orders whose listing row equals their raw text.
@@ -200,54 +201,4 @@ pub(crate) fn minha_loja() -> StoreKey {
 
 pub(crate) fn store_key(text: &str) -> StoreKey {
     StoreKey::new(text).unwrap()
-}
-
-/// A database on the test server, deleted on drop, also by a panic.
-pub(crate) struct FreshDatabase {
-    server: PgConnectOptions,
-    name: String,
-}
-
-impl FreshDatabase {
-    pub(crate) async fn create() -> Self {
-        let server = server();
-        let name = format!("espelho_test_{:016x}", RandomState::new().hash_one("database"));
-        // Nobody connects to template0, so tests do not wait for each other.
-        run_on(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
-        Self { server, name }
-    }
-
-    fn url(&self) -> String {
-        self.server.clone().database(&self.name).to_url_lossy().to_string()
-    }
-}
-
-impl Drop for FreshDatabase {
-    fn drop(&mut self) {
-        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        let drop_it = || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(run_on(&self.server, sql));
-        };
-        // Drop may run on a runtime's thread, which must not block; a separate thread may.
-        let done = std::thread::scope(|scope| scope.spawn(drop_it).join());
-        assert!(done.is_ok() || std::thread::panicking(), "{} was not dropped", self.name);
-    }
-}
-
-/// The server that `tests/run` starts. Its absence is a failure: otherwise half of the suite would silently be
-/// skipped.
-pub(crate) fn server() -> PgConnectOptions {
-    let Ok(url) = std::env::var("ESPELHO_TEST_POSTGRES") else {
-        panic!(
-            "ESPELHO_TEST_POSTGRES names no PostgreSQL server: run tests/run, which starts one for the tests"
-        );
-    };
-    PgConnectOptions::from_str(&url).unwrap().database("postgres")
-}
-
-pub(crate) async fn run_on(server: &PgConnectOptions, sql: String) {
-    let mut connection = server.connect().await.unwrap();
-    sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
 }
