@@ -82,11 +82,14 @@ impl<'a> Requests<'a> {
             };
             let waited = self.client.clock.monotonic().saturating_sub(begun);
             self.client.transport.http.timings().waited(self.client.lane, waited);
-            let answer = self
-                .client
-                .transport
-                .once(request, token.as_deref(), Some(permit), self.client.held.as_ref())
-                .await;
+            // Boxed, so that a request which waits for its permit takes no memory for its answer: thousands wait at once.
+            let sending = self.client.transport.once(
+                request,
+                token.as_deref(),
+                Some(permit),
+                self.client.held.as_ref(),
+            );
+            let answer = Box::pin(sending).await;
             if let Ok(answer) = &answer {
                 self.check_schema_drift(request, answer);
             }

@@ -132,7 +132,7 @@ impl TokenKeeper {
     pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<TokenRecord>, Error> {
         match self.cached() {
             Some(record) if !self.is_due(&record) => Ok(record),
-            _ => self.in_own_task(None).await,
+            _ => Box::pin(self.in_own_task(None)).await,
         }
     }
 
@@ -141,7 +141,7 @@ impl TokenKeeper {
         self: &Arc<Self>,
         refused: &Arc<TokenRecord>,
     ) -> Result<Arc<TokenRecord>, Error> {
-        self.in_own_task(Some(Arc::clone(refused))).await
+        Box::pin(self.in_own_task(Some(Arc::clone(refused)))).await
     }
 
     /// Obtains a new token, even if the current one is valid. One that was obtained at `since` or later is new enough: another

@@ -20,7 +20,8 @@ use crate::{
 const ALONE_WITHIN: Duration = Duration::from_secs(10);
 
 // The work is boxed, because each async function that takes a future by value has room for it twice: of a detail that was
-// nested so, 13 kB were moved four times.
+// nested so, 13 kB were moved four times. What only suspects and failures need is boxed too: every attempt would have room
+// for it, and thousands are under way at once.
 
 /// The work of an attempt's first poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl StoreContext {
         let was_suspected = self.quarantine.entry(input, key).is_some();
         let ended = self.attempt_from(input, key, first, work).await;
         if was_suspected && matches!(ended, Attempt::Ended(_)) {
-            self.forget_attempts(input, key).await;
+            Box::pin(self.forget_attempts(input, key)).await;
         }
         ended
     }
@@ -91,7 +92,7 @@ impl StoreContext {
             Err(poison) => return Attempt::SetAside(poison),
         };
         let alone = match &entry {
-            Some(entry) => self.alone(entry).await,
+            Some(entry) => Box::pin(self.alone(entry)).await,
             None => None,
         };
         let slot = self.begin(input, key, alone.is_some());
@@ -99,7 +100,7 @@ impl StoreContext {
         drop(alone);
         match ended {
             Ok(ended) => Attempt::Ended(ended),
-            Err(panicked) => self.after_panic(input, key, panicked).await,
+            Err(panicked) => Box::pin(self.after_panic(input, key, panicked)).await,
         }
     }
 
@@ -123,11 +124,11 @@ impl StoreContext {
         match ended {
             Ok(ended) => {
                 if entry.is_some() {
-                    self.forget_attempts(input, key).await;
+                    Box::pin(self.forget_attempts(input, key)).await;
                 }
                 Attempt::Ended(ended)
             }
-            Err(panicked) => self.after_panic(input, key, panicked).await,
+            Err(panicked) => Box::pin(self.after_panic(input, key, panicked)).await,
         }
     }
 
@@ -136,7 +137,7 @@ impl StoreContext {
         let Some(mut entry) = self.quarantine.entry(input, key) else { return Ok(None) };
         if entry.is_set_aside {
             // A person may have decided meanwhile.
-            match self.store.quarantine().find(&self.key, input.as_str(), key).await {
+            match Box::pin(self.store.quarantine().find(&self.key, input.as_str(), key)).await {
                 Ok(Some(known)) => entry = known,
                 Ok(None) => {
                     self.quarantine.keep(input, key, None);

@@ -11,9 +11,12 @@ use crate::plan::schedule::Sweep;
 
 /// Rows of a listing page. A page counts as this many rows until it is read.
 const PAGE: u32 = 100;
-/// Rows, each with its detail, that complete reconciliations hold at once: about 20 MiB of usual orders. At the
-/// documented limit, 800 stores with a row each fill this, or 40 with whole pages.
-const ROWS: usize = 4_000;
+/// Rows, each with its detail, that complete reconciliations hold at once: about 15 MiB of usual orders. At the
+/// documented limit, 600 stores with a row each fill this, or 30 with whole pages.
+const ROWS: usize = 3_000;
+/// Rows of a page that a reader holds while others wait for a page. It writes them a piece at a time, so that 94 stores with
+/// whole pages read at once: at their limit, a page takes twenty seconds, and a hub has thousands of them to read.
+const CROWDED_PAGE: usize = 32;
 /// Sweeps at once that must not wait for other sweeps.
 const URGENT_SWEEPS: usize = 64;
 /// Sweeps at once that may wait.
@@ -36,16 +39,21 @@ pub(crate) struct Permit<'r>(Option<SemaphorePermit<'r>>);
 
 impl Default for MemoryBudget {
     fn default() -> Self {
+        Self::of_rows(ROWS)
+    }
+}
+
+impl MemoryBudget {
+    /// Returns a budget with which complete reconciliations hold so many rows at once, a page of them at least.
+    pub fn of_rows(rows: usize) -> Self {
         Self {
-            rows: Semaphore::new(ROWS),
+            rows: Semaphore::new(rows.max(PAGE as usize)),
             urgent: Semaphore::new(URGENT_SWEEPS),
             sweeps: Semaphore::new(SWEEPS),
             readings: Semaphore::new(READINGS),
         }
     }
-}
 
-impl MemoryBudget {
     /// Waits for a permit for a listing page with its details.
     pub(crate) async fn page(&self) -> Permit<'_> {
         let _waiting = watch::idle();
@@ -55,6 +63,11 @@ impl MemoryBudget {
     /// Returns a permit for a listing page, if there is room for one now and nobody waits for it.
     pub(crate) fn page_now(&self) -> Option<Permit<'_>> {
         self.rows.try_acquire_many(PAGE).ok().map(|permit| Permit(Some(permit)))
+    }
+
+    /// Returns how many of a page's rows to hold at once: all, unless others wait for a page.
+    pub(crate) fn rows_at_once(&self, rows: usize) -> usize {
+        if self.rows.available_permits() == 0 { rows.min(CROWDED_PAGE) } else { rows }
     }
 
     /// Waits for a permit for a sweep.
@@ -86,6 +99,11 @@ impl Permit<'_> {
             drop(permit.split(permit.num_permits().saturating_sub(rows.max(1))));
         }
     }
+
+    /// Returns the rows that it is for.
+    pub(crate) fn rows(&self) -> usize {
+        self.0.as_ref().map_or(PAGE as usize, SemaphorePermit::num_permits)
+    }
 }
 
 #[cfg(test)]
@@ -103,10 +121,24 @@ mod tests {
         assert!(memory_budget.page().now_or_never().is_none());
         pages.iter_mut().for_each(|page| page.keep(20));
         let more: Vec<_> = std::iter::from_fn(|| memory_budget.page().now_or_never()).collect();
-        assert_eq!(more.len(), 32, "four fifths of the room are free again");
+        assert_eq!(more.len(), 24, "four fifths of the room are free again");
         pages.clear();
         drop(more);
         assert_eq!(memory_budget.rows.available_permits(), ROWS);
+    }
+
+    #[test]
+    fn a_page_is_held_whole_unless_others_wait_for_one() {
+        let memory_budget = MemoryBudget::of_rows(250);
+        let mut first = memory_budget.page().now_or_never().unwrap();
+        let second = memory_budget.page().now_or_never().unwrap();
+        assert_eq!(memory_budget.rows_at_once(100), 100, "there is room for a half one");
+        let mut third = Box::pin(memory_budget.page());
+        assert!((&mut third).now_or_never().is_none());
+        assert_eq!((memory_budget.rows_at_once(100), memory_budget.rows_at_once(20)), (CROWDED_PAGE, 20));
+        first.keep(CROWDED_PAGE);
+        assert_eq!((first.rows(), second.rows()), (CROWDED_PAGE, 100));
+        assert!((&mut third).now_or_never().is_some(), "what the first does not hold is the third's");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Error, Problem, ResourceReport, StoreContext, Trouble,
+    memory_budget::Permit,
     plan::paging::{Pager, Step, Stuck},
     plan::pauses::Activity,
 };
@@ -102,10 +103,11 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
 
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
-        let Refused { mut page, error, aborted, permit: _permit } = refused;
+        let Refused { mut page, error, aborted, permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
         self.reader.forget_ahead();
-        let mut details = self.reader.read_details(page.rows.clone(), &page.known, None).await;
+        let room = permit.as_ref().map_or(1, Permit::rows);
+        let mut details = self.reader.read_details(page.rows.clone(), &page.known, room, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
         if let Some(ended) = details.ended.take() {
             return Err(ended);

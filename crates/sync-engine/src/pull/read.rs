@@ -153,7 +153,7 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         // A row that moved here from the page before was just read. If it has changed since, the next pass reads it.
         rows.retain(|row| !self.unwritten.contains(&row.key));
         self.unwritten = rows.iter().map(|row| row.key.clone()).collect();
-        permit.keep(rows.len());
+        permit.keep(self.context.memory_budget.rows_at_once(rows.len()));
         let requested = if self.options.dry_run { &[][..] } else { &rows };
         let reading = self.context.being_read.begin(P::RESOURCE, requested);
         let details = if self.options.dry_run {
@@ -161,7 +161,7 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             Details::default()
         } else {
             let following = matches!(next, Step::Read(next) if next == page + 1).then_some(page + 1);
-            self.read_details(rows.clone(), &known, following).await
+            self.read_details(rows.clone(), &known, permit.rows(), following).await
         };
         kept.counts.add(details.pieces);
         rows.retain(|row| !details.written.contains(&row.key));
@@ -305,13 +305,14 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
-    /// row after row fails, the rest of the page is not requested. When memory is short, writes what was read. Requests
-    /// the `following` page of the listing behind the last detail, if the page before is written by then: a killed run
-    /// reads at most two pages again.
+    /// row after row fails, the rest of the page is not requested. Writes what was read when memory is short, and before
+    /// it holds more than `room` rows. Requests the `following` page of the listing behind the last detail, if the page
+    /// before is written by then: a killed run reads at most two pages again.
     pub(super) async fn read_details(
         &mut self,
         rows: Vec<ListedRow>,
         known: &HashMap<String, Known>,
+        room: usize,
         following: Option<u64>,
     ) -> Details<P::Detail> {
         let (context, pull) = (self.context, &self.pull);
@@ -321,7 +322,8 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             let answer = read_detail(context, pull, &row).await?;
             Ok::<_, Error>(Asked { row, answer })
         };
-        let mut asking: Requests<_> = rows.by_ref().take(AT_ONCE).map(ask).collect();
+        let at_once = AT_ONCE.min(room);
+        let mut asking: Requests<_> = rows.by_ref().take(at_once).map(ask).collect();
         let mut left = rows.len() + asking.under_way();
         loop {
             let is_listing = self.ahead.get_mut().as_ref().is_some_and(Ahead::is_under_way);
@@ -361,6 +363,10 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             details.asked.push(asked);
             if let Err(stopped) = self.stop_if_asked() {
                 details.ended.get_or_insert(stopped);
+            }
+            if details.asked.len() + at_once > room && rows.len() > 0 {
+                let piece = self.pieces.write_piece::<P>(&mut details, known);
+                asking.beside(Box::pin(piece)).await;
             }
             if self.failing_in_a_row < FAILURES_TO_ABORT_PAGE && details.ended.is_none() {
                 asking.extend(rows.next().map(ask));

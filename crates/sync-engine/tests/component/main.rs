@@ -7,6 +7,7 @@ mod audit;
 mod bases;
 mod campaigns;
 mod commands;
+mod crowds;
 mod denials;
 mod fates;
 mod fields;

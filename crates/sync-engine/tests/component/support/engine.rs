@@ -36,6 +36,7 @@ pub(crate) struct Parts {
     pub(crate) labels: Option<Labels>,
     /// The notes of the inputs under way; none, unless a test says where.
     pub(crate) in_flight: Arc<InFlight>,
+    pub(crate) memory_budget: Arc<MemoryBudget>,
 }
 
 /// A running engine.
@@ -55,6 +56,7 @@ impl Parts {
             gone_guard: GoneGuard::default(),
             labels: None,
             in_flight: Arc::default(),
+            memory_budget: Arc::default(),
         }
     }
 
@@ -102,7 +104,7 @@ impl Parts {
             labels: self.labels.clone(),
             writing: Arc::default(),
             new_products: Arc::default(),
-            memory_budget: Arc::<MemoryBudget>::default(),
+            memory_budget: Arc::clone(&self.memory_budget),
             suspension: espelho_sync_engine::WorkSuspension::default(),
             quarantine: Arc::new(quarantine),
             being_read: BeingRead::default(),

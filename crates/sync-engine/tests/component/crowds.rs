@@ -1,0 +1,52 @@
+//! Passes of stores that wait for each other's memory.
+
+use std::{sync::Arc, time::Duration};
+
+use espelho_model::sync::{Resource, RunState};
+use espelho_sandbox::Fault;
+use espelho_sync_engine::MemoryBudget;
+
+use crate::{
+    passes::store,
+    support::{Kind, Rig, on_both_databases},
+};
+
+on_both_databases![in_a_crowd_a_page_is_written_in_pieces_while_it_is_read];
+
+const ORDERS: usize = 60;
+const MIRRORED: &str = "SELECT order_number FROM orders";
+
+impl Rig {
+    /// Reads the orders until one of their details hangs and all that can be read beside it was; returns how many of
+    /// them are mirrored then.
+    async fn mirrored_beside_one_that_hangs(&self, requests: u64) -> usize {
+        self.fault("GET /api/v1/sellers/orders/{id}", 1, Fault::Stall(Duration::from_secs(600)));
+        let looking_on = self.until("all others are read", async || {
+            let stats = self.control().stats();
+            stats.requests >= requests && stats.by_status.values().sum::<u64>() + 1 == stats.requests
+        });
+        tokio::select! {
+            biased;
+            () = looking_on => self.ask(MIRRORED).await.len(),
+            report = self.pass_of(Resource::Orders) => panic!("nothing hung: {report:?}"),
+        }
+    }
+}
+
+async fn in_a_crowd_a_page_is_written_in_pieces_while_it_is_read(kind: Kind) {
+    let mut rig = store(kind, ORDERS, 3).await;
+    rig.control().reset_stats();
+    // A login, the listing, and the details.
+    let all = 2 + ORDERS as u64;
+    assert_eq!(rig.mirrored_beside_one_that_hangs(all).await, 0, "alone, a page is one transaction");
+    rig.control().reset_stats();
+    // One page, for which no room is left when it is read.
+    rig.parts.memory_budget = Arc::new(MemoryBudget::of_rows(100));
+    let mirrored = rig.mirrored_beside_one_that_hangs(all - 1).await;
+    assert!((17..ORDERS).contains(&mirrored), "{mirrored}");
+    rig.control().reset_stats();
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!((report.state, report.counts.seen), (RunState::Complete, ORDERS as u64), "{report:?}");
+    assert_eq!(report.details, (ORDERS - mirrored) as u64, "what is mirrored is not read again");
+    rig.orders_are_the_marketplaces().await;
+}
