@@ -26,8 +26,8 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("espelho-test-database", &[]),
 ];
 
-/// Dependencies of tests alone: the engine's component tests run the sandbox in their own process, and speak to it over
-/// HTTP.
+/// Dependencies of tests alone: where their databases come from; and the engine's component tests run the sandbox in their
+/// own process, and speak to it over HTTP.
 const OF_TESTS: [(&str, &str); 3] = [
     ("espelho-sync-engine", "espelho-sandbox"),
     ("espelho-sync-engine", "espelho-test-database"),

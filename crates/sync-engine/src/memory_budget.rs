@@ -14,8 +14,8 @@ const PAGE: u32 = 100;
 /// Rows, each with its detail, that complete reconciliations hold at once: about 15 MiB of usual orders. At the
 /// documented limit, 600 stores with a row each fill this, or 30 with whole pages.
 const ROWS: usize = 3_000;
-/// Rows of a page that a reader holds while others wait for a page. It writes them a piece at a time, so that 94 stores with
-/// whole pages read at once: at their limit, a page takes twenty seconds, and a hub has thousands of them to read.
+/// Rows of a page that a reader holds while others wait for a page. It writes them a piece at a time, so that about 90
+/// stores with whole pages read at once: at their limit, a page takes twenty seconds, and a hub has thousands of them.
 const CROWDED_PAGE: usize = 32;
 /// Sweeps at once that must not wait for other sweeps.
 const URGENT_SWEEPS: usize = 64;
@@ -65,7 +65,7 @@ impl MemoryBudget {
         self.rows.try_acquire_many(PAGE).ok().map(|permit| Permit(Some(permit)))
     }
 
-    /// Returns how many of a page's rows to hold at once: all, unless others wait for a page.
+    /// Returns how many of a page's rows to hold at once: all, unless no room is left, and others may wait for it.
     pub(crate) fn rows_at_once(&self, rows: usize) -> usize {
         if self.rows.available_permits() == 0 { rows.min(CROWDED_PAGE) } else { rows }
     }

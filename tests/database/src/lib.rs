@@ -17,8 +17,9 @@ pub use server::ServerDatabase;
 /// The files of a mirror in SQLite.
 const FILES: [&str; 2] = ["espelho.db", "espelho.db-inbox"];
 
-/// The folders of all migrations, below `migrations`.
-const MIGRATIONS: [&str; 3] = ["sqlite", "sqlite/inbox", "postgres"];
+/// What makes a mirror, below the workspace's root: its migrations, and the code that creates a file.
+const MAKERS: [&str; 4] =
+    ["migrations/sqlite", "migrations/sqlite/inbox", "migrations/postgres", "crates/store/src/connect"];
 
 /// A mirror that is migrated once and copied for each test.
 ///
@@ -32,7 +33,7 @@ impl<M: AsyncFn(String)> Template<M> {
     /// `migrate` gets the address of an empty database, migrates it, and has closed it when it ends. `prefix` is
     /// lower-case letters and underscores.
     pub fn new(prefix: &str, migrate: M) -> Self {
-        Self { name: format!("{prefix}_template_{:x}", hash_of_migrations()), migrate }
+        Self { name: format!("{prefix}_template_{:x}", hash_of_makers()), migrate }
     }
 
     /// Copies the files into `folder`, and returns the address of the first. The template stays in `kept_in`, which
@@ -62,14 +63,13 @@ pub fn address_in(folder: &Path) -> String {
     format!("sqlite:{}", folder.join(FILES[0]).display())
 }
 
-/// Another number for other migrations: a template of an earlier run is used only if they are the same.
-fn hash_of_migrations() -> u64 {
+/// Another number for other migrations, or other code: a template of an earlier run is used only if they are the same.
+fn hash_of_makers() -> u64 {
     let mut hasher = DefaultHasher::new();
-    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
-    for folder in MIGRATIONS {
-        for file in files_in(&migrations.join(folder)) {
-            std::fs::read(file).unwrap().hash(&mut hasher);
-        }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in MAKERS.iter().flat_map(|folder| files_in(&root.join(folder))) {
+        file.file_name().hash(&mut hasher);
+        std::fs::read(file).unwrap().hash(&mut hasher);
     }
     hasher.finish()
 }

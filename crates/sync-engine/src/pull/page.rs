@@ -40,7 +40,7 @@ pub(super) struct Details<T> {
     pub(super) unasked: Vec<ListedRow>,
     /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
     pub(super) ended: Option<Error>,
-    /// Rows that are written already, because memory was short.
+    /// Rows that are written already, because memory was short or others waited for a page.
     pub(super) written: HashSet<String>,
     /// The counts of these rows.
     pub(super) pieces: Counts,

@@ -77,7 +77,12 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
             let writing = OptionFuture::from(unwritten.take().map(|read| write::<P>(&mut self.writer, read)));
             let reading = OptionFuture::from(page.map(|page| self.reader.read(page)));
             let (written, read) = join(writing, reading).await;
-            self.settle_write(written.unwrap_or(Ok(()))).await?;
+            if let Err(error) = self.settle_write(written.unwrap_or(Ok(()))).await {
+                if let Some(Ok(Ok((read, _)))) = &read {
+                    self.writer.count_pieces(&read.page);
+                }
+                return Err(error);
+            }
             next = match read.transpose()? {
                 None => Step::Finished,
                 Some(Ok((read, following))) => {
@@ -93,7 +98,7 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
         Box::pin(self.finish()).await
     }
 
-    async fn settle_write(&mut self, written: Result<(), Unwritten<'_>>) -> Result<(), Error> {
+    async fn settle_write(&mut self, written: Result<(), Unwritten>) -> Result<(), Error> {
         match written {
             Ok(()) => Ok(()),
             Err(Unwritten::Refused(refused)) => Box::pin(self.write_row_by_row(*refused)).await,
@@ -102,17 +107,23 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
     }
 
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.
-    async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
-        let Refused { mut page, error, aborted, permit } = refused;
+    async fn write_row_by_row(&mut self, refused: Refused) -> Result<(), Error> {
+        let Refused { mut page, error, aborted } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
         self.reader.forget_ahead();
+        // It must not wait for room: its store may have more of it, for the page that it has read meanwhile.
+        let permit = self.reader.context.memory_budget.page_now();
         let room = permit.as_ref().map_or(1, Permit::rows);
         let mut details = self.reader.read_details(page.rows.clone(), &page.known, room, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
-        if let Some(ended) = details.ended.take() {
-            return Err(ended);
+        let written = match details.ended.take() {
+            Some(ended) => Err(ended),
+            None => self.writer.write_row_by_row::<P>(&page, details).await,
+        };
+        if written.is_err() {
+            self.writer.count_pieces(&page);
         }
-        self.writer.write_row_by_row::<P>(&page, details).await?;
+        written?;
         aborted.map_or(Ok(()), Err)
     }
 
@@ -183,16 +194,13 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
 }
 
 /// Writes a page; one that panics is read once more and written row by row.
-async fn write<'c, P: Pull>(
-    writer: &mut Writer<'c>,
-    read: ReadPage<'c, P::Detail>,
-) -> Result<(), Unwritten<'c>> {
+async fn write<'c, P: Pull>(writer: &mut Writer<'c>, read: ReadPage<'c, P::Detail>) -> Result<(), Unwritten> {
     let page = Arc::clone(&read.page);
     match contained(writer.write::<P>(read)).await {
         Ok(written) => written,
         Err(panicked) => {
             let error = panicked.to_string();
-            Err(Unwritten::Refused(Box::new(Refused { page, error, aborted: None, permit: None })))
+            Err(Unwritten::Refused(Box::new(Refused { page, error, aborted: None })))
         }
     }
 }

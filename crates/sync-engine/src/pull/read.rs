@@ -46,7 +46,7 @@ pub(super) struct Reader<'c, P> {
     /// Counts the pages of the pass, those of an interrupted run too.
     pub(super) step: u64,
     pub(super) earlier_failures: HashSet<String>,
-    /// Writes rows of the current page before its end, when memory is short.
+    /// Writes rows of the current page before its end, when memory is short or others wait for a page.
     pub(super) pieces: Writer<'c>,
     /// The page at which an interrupted pass was resumed.
     pub(super) resumed_at: Option<u64>,
@@ -364,11 +364,12 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
             if let Err(stopped) = self.stop_if_asked() {
                 details.ended.get_or_insert(stopped);
             }
-            if details.asked.len() + at_once > room && rows.len() > 0 {
+            let is_over = self.failing_in_a_row >= FAILURES_TO_ABORT_PAGE || details.ended.is_some();
+            if !is_over && rows.len() > 0 && details.asked.len() + at_once > room {
                 let piece = self.pieces.write_piece::<P>(&mut details, known);
                 asking.beside(Box::pin(piece)).await;
             }
-            if self.failing_in_a_row < FAILURES_TO_ABORT_PAGE && details.ended.is_none() {
+            if !is_over && details.ended.is_none() {
                 asking.extend(rows.next().map(ask));
             }
             let may_list = rows.len() == 0

@@ -20,7 +20,6 @@ use super::{
 };
 use crate::{
     Error, Input, StoreContext,
-    memory_budget::Permit,
     plan::{refresh::PassReading, refresh_request::ListedState, upsert::UNREAD},
     quarantine::Poison,
     report::{failure, with_causes},
@@ -54,23 +53,21 @@ pub(super) struct Writer<'c> {
 }
 
 /// Why a page was not written, or is the last.
-pub(super) enum Unwritten<'c> {
+pub(super) enum Unwritten {
     /// The database refuses the content of a row, or our own code panicked on one. Then the walk ends for the other
     /// reason, if there is one.
-    Refused(Box<Refused<'c>>),
+    Refused(Box<Refused>),
     /// The walk ends.
     Ended(Error),
 }
 
 /// A page that is to be written row by row.
-pub(super) struct Refused<'c> {
+pub(super) struct Refused {
     pub(super) page: Arc<Page>,
     /// The refusal, or the place of the panic.
     pub(super) error: String,
     /// Why no further page is read, if too many rows failed.
     pub(super) aborted: Option<Error>,
-    /// The page's share of the memory budget, which its second reading needs too.
-    pub(super) permit: Option<Permit<'c>>,
 }
 
 impl<'c> Writer<'c> {
@@ -86,12 +83,9 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes a page with its checkpoint.
-    pub(super) async fn write<P: Pull>(
-        &mut self,
-        read: ReadPage<'c, P::Detail>,
-    ) -> Result<(), Unwritten<'c>> {
-        // The memory is free again when the page is written or dropped, whatever the next page waits for.
-        let ReadPage { page, mut details, aborted, permit, reading: _reading } = read;
+    pub(super) async fn write<P: Pull>(&mut self, read: ReadPage<'c, P::Detail>) -> Result<(), Unwritten> {
+        // The memory is free again when the page is written or refused, whatever the next page waits for.
+        let ReadPage { page, mut details, aborted, permit: _permit, reading: _reading } = read;
         if self.options.dry_run {
             self.counts.add(page.kept.counts);
             return Ok(());
@@ -106,12 +100,20 @@ impl<'c> Writer<'c> {
         match (written, ended) {
             (Err(error), None) if error.concerns_a_row() => {
                 let error = with_causes(&error);
-                Err(Unwritten::Refused(Box::new(Refused { page, error, aborted, permit: Some(permit) })))
+                Err(Unwritten::Refused(Box::new(Refused { page, error, aborted })))
             }
-            (Err(error), None) => Err(Unwritten::Ended(error.into())),
+            (Err(error), ended) => {
+                self.count_pieces(&page);
+                Err(Unwritten::Ended(ended.unwrap_or_else(|| error.into())))
+            }
             (Ok(()), None) => aborted.map_or(Ok(()), |aborted| Err(Unwritten::Ended(aborted))),
-            (_, Some(ended)) => Err(Unwritten::Ended(ended)),
+            (Ok(()), Some(ended)) => Err(Unwritten::Ended(ended)),
         }
+    }
+
+    /// Counts what is mirrored of a page that is not written: its pieces.
+    pub(super) fn count_pieces(&mut self, page: &Page) {
+        self.counts.changed += page.kept.counts.changed;
     }
 
     /// Writes a page row by row, so that only a row which the database refuses fails.

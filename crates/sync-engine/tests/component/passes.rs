@@ -90,10 +90,9 @@ async fn a_row_that_failed_and_is_no_longer_listed_needs_no_repair() {
     assert!(rig.ask(FAILED).await.is_empty());
 }
 
-async fn a_row_that_the_database_refuses_is_the_only_one_of_its_page_that_is_missing(kind: Kind) {
-    let rig = store(kind, 20, 3).await;
-    let numbers = numbers(&rig).await;
-    let check = format!("order_number <> '{}'", numbers[7]);
+/// Makes the database refuse an order; returns what allows it again.
+pub(crate) async fn refuse(rig: &Rig, kind: Kind, number: &str) -> &'static str {
+    let check = format!("order_number <> '{number}'");
     let (refuse, allow) = match kind {
         Kind::Sqlite => (
             // A value of another type where only a number can be.
@@ -110,6 +109,13 @@ async fn a_row_that_the_database_refuses_is_the_only_one_of_its_page_that_is_mis
         ),
     };
     rig.tables.execute(&refuse).await;
+    allow
+}
+
+async fn a_row_that_the_database_refuses_is_the_only_one_of_its_page_that_is_missing(kind: Kind) {
+    let rig = store(kind, 20, 3).await;
+    let numbers = numbers(&rig).await;
+    let allow = refuse(&rig, kind, &numbers[7]).await;
     let report = rig.pass_of(Resource::Orders).await;
     assert_eq!((report.state, code(&report)), (RunState::Partial, ""), "{report:?}");
     assert_eq!((report.counts.changed, report.counts.failed), (19, 1));
