@@ -11,11 +11,11 @@ use crate::plan::schedule::Sweep;
 
 /// Rows of a listing page. A page counts as this many rows until it is read.
 const PAGE: u32 = 100;
-/// Rows, each with its detail, that complete reconciliations hold at once: about 15 MiB of usual orders. At the
-/// documented limit, 600 stores with a row each fill this, or 30 with whole pages.
+/// Rows, each with its detail, that complete reconciliations hold at once: about 15 MiB of usual orders. They are 3,000
+/// pages with a row each, 30 whole ones, or about 90 in a crowd.
 const ROWS: usize = 3_000;
-/// Rows of a page that a reader holds while others wait for a page. It writes them a piece at a time, so that about 90
-/// stores with whole pages read at once: at their limit, a page takes twenty seconds, and a hub has thousands of them.
+/// Rows of a page that a reader holds in a crowd: while others wait for a page. It writes them a piece at a time, because at
+/// the limit of 300 requests a minute a page takes twenty seconds, and a hub has thousands of them.
 const CROWDED_PAGE: usize = 32;
 /// Sweeps at once that must not wait for other sweeps.
 const URGENT_SWEEPS: usize = 64;

@@ -22,6 +22,7 @@ use crate::{
     memory_budget::Permit,
     plan::paging::{Pager, Step, Stuck},
     plan::pauses::Activity,
+    quarantine::panicked_problem,
 };
 
 /// A pass that started earlier than this restarts: its first pages are out of date.
@@ -65,7 +66,7 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
                 self.reader.forget_ahead();
                 // The page that was read is written first, so that a restart in the pause repeats nothing.
                 if let Some(read) = unwritten.take() {
-                    let written = Box::pin(write::<P>(&mut self.writer, read)).await;
+                    let written = Box::pin(write::<P>(context, &mut self.writer, read)).await;
                     self.settle_write(written).await?;
                 }
                 Box::pin(context.released(Activity::Pull)).await;
@@ -74,9 +75,12 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
                 Step::Read(page) => Some(page),
                 Step::Finished => None,
             };
-            let writing = OptionFuture::from(unwritten.take().map(|read| write::<P>(&mut self.writer, read)));
+            let writing = unwritten.take().map(|read| write::<P>(context, &mut self.writer, read));
             let reading = OptionFuture::from(page.map(|page| self.reader.read(page)));
-            let (written, read) = join(writing, reading).await;
+            let (written, mut read) = join(OptionFuture::from(writing), reading).await;
+            if let (Some(Err(Unwritten::Refused(_))), Some(Ok(Ok((read, _))))) = (&written, &mut read) {
+                Box::pin(self.reader.write_early(read)).await;
+            }
             if let Err(error) = self.settle_write(written.unwrap_or(Ok(()))).await {
                 if let Some(Ok(Ok((read, _)))) = &read {
                     self.writer.count_pieces(&read.page);
@@ -111,8 +115,12 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
         let Refused { mut page, error, aborted } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
         self.reader.forget_ahead();
-        // It must not wait for room: its store may have more of it, for the page that it has read meanwhile.
-        let permit = self.reader.context.memory_budget.page_now();
+        // The page behind it may have failed: that says nothing of this one.
+        self.reader.failing_in_a_row = 0;
+        // It must not wait for room: its store may have some already, for the page that it has read meanwhile.
+        let mut permit = self.reader.context.memory_budget.page_now();
+        let wanted = self.reader.context.memory_budget.rows_at_once(page.rows.len());
+        permit.iter_mut().for_each(|permit| permit.keep(wanted));
         let room = permit.as_ref().map_or(1, Permit::rows);
         let mut details = self.reader.read_details(page.rows.clone(), &page.known, room, None).await;
         Arc::make_mut(&mut page).kept.counts.add(details.pieces);
@@ -194,13 +202,19 @@ impl<'c, P: Pull + 'c> Walk<'c, P> {
 }
 
 /// Writes a page; one that panics is read once more and written row by row.
-async fn write<'c, P: Pull>(writer: &mut Writer<'c>, read: ReadPage<'c, P::Detail>) -> Result<(), Unwritten> {
-    let page = Arc::clone(&read.page);
+async fn write<'c, P: Pull>(
+    context: &StoreContext,
+    writer: &mut Writer<'c>,
+    read: ReadPage<'c, P::Detail>,
+) -> Result<(), Unwritten> {
+    let (page, is_last) = (Arc::clone(&read.page), read.is_last());
     match contained(writer.write::<P>(read)).await {
         Ok(written) => written,
         Err(panicked) => {
             let error = panicked.to_string();
-            Err(Unwritten::Refused(Box::new(Refused { page, error, aborted: None })))
+            // Why nothing is read after the last page went with it.
+            let aborted = is_last.then(|| panicked_problem(&panicked, &context.key).into());
+            Err(Unwritten::Refused(Box::new(Refused { page, error, aborted })))
         }
     }
 }

@@ -69,7 +69,7 @@ pub(super) struct Reader<'c, P> {
     /// The next page of the listing, if it is requested already. Nothing locks it: a request that waits can be sent to
     /// another thread, and not shared.
     ahead: Mutex<Option<Ahead<'c>>>,
-    failing_in_a_row: usize,
+    pub(super) failing_in_a_row: usize,
     last_failure: Option<Problem>,
 }
 
@@ -108,7 +108,11 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         self.stop_if_asked()?;
         let (permit, listed) = match OptionFuture::from(ahead.map(Ahead::take)).await.flatten() {
             Some((permit, listed)) => (permit, listed),
-            None => (self.context.memory_budget.page().await, None),
+            None => tokio::select! {
+                biased;
+                permit = self.context.memory_budget.page() => (permit, None),
+                () = self.context.stop.cancelled() => return Err(Problem::stopped().into()),
+            },
         };
         self.stop_if_asked()?;
         // Made once there is a permit: thousands of stores wait for one together.
@@ -169,6 +173,19 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
         let page = Arc::new(Page { kept, known, rows });
         self.page_before = Arc::downgrade(&page);
         Ok(Ok((ReadPage { page, details, aborted: self.abort_after_failures(), permit, reading }, next)))
+    }
+
+    /// Writes what was read of a page before its turn, without its checkpoint: the page before it is read again, which must
+    /// not wait for memory that this one holds.
+    pub(super) async fn write_early(&mut self, read: &mut ReadPage<'c, P::Detail>) {
+        let ReadPage { page, details, .. } = read;
+        // Those of earlier pieces are counted already.
+        details.pieces = Counts::default();
+        self.pieces.write_piece::<P>(details, &page.known).await;
+        let written = Arc::make_mut(page);
+        written.kept.counts.add(details.pieces);
+        written.rows.retain(|row| !details.written.contains(&row.key));
+        self.page_before = Arc::downgrade(page);
     }
 
     /// Reports the progress, with `left` rows of the current page still unread.
@@ -305,8 +322,8 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
-    /// row after row fails, the rest of the page is not requested. Writes what was read when memory is short, and before
-    /// it holds more than `room` rows. Requests the `following` page of the listing behind the last detail, if the page
+    /// row after row fails, the rest of the page is not requested. Writes what was read when memory is short, and, as
+    /// long as more is requested, before it holds more than `room` rows. Requests the `following` page of the listing behind the last detail, if the page
     /// before is written by then: a killed run reads at most two pages again.
     pub(super) async fn read_details(
         &mut self,

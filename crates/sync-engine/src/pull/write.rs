@@ -39,6 +39,8 @@ struct Sorted<T> {
     mended: Vec<String>,
     /// The details' share of the memory budget.
     held: Vec<HeldAnswers>,
+    /// What is to be said of the details, once they are written.
+    remarks: Vec<Text>,
 }
 
 /// Writes the pages of a pass.
@@ -134,9 +136,11 @@ impl<'c> Writer<'c> {
     ) {
         let asked = std::mem::take(&mut details.asked);
         let keys: Vec<String> = asked.iter().map(|asked| asked.row.key.clone()).collect();
-        let sorted = self.sort::<P>(Details { asked, ..Details::default() }, known);
+        let mut sorted = self.sort::<P>(Details { asked, ..Details::default() }, known);
+        let remarks = std::mem::take(&mut sorted.remarks);
         match self.write_rows_of::<P>(known, sorted, true, None).await {
             Ok(counts) => {
+                self.note_remarks(remarks);
                 details.pieces.add(counts);
                 details.written.extend(keys);
             }
@@ -145,7 +149,7 @@ impl<'c> Writer<'c> {
     }
 
     fn sort<P: Pull>(
-        &mut self,
+        &self,
         details: Details<P::Detail>,
         known: &HashMap<String, Known>,
     ) -> Sorted<P::Detail> {
@@ -167,7 +171,7 @@ impl<'c> Writer<'c> {
                 }
             };
             sorted.held.push(fetched.held);
-            fetched.remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
+            sorted.remarks.extend(fetched.remarks);
             if self.earlier_failures.contains(&row.key) {
                 sorted.mended.push(row.key.clone());
             }
@@ -194,11 +198,13 @@ impl<'c> Writer<'c> {
     async fn write_sorted<P: Pull>(
         &mut self,
         Page { kept, known, .. }: &Page,
-        sorted: Sorted<P::Detail>,
+        mut sorted: Sorted<P::Detail>,
         whole: bool,
         row_by_row: bool,
     ) -> Result<(), StoreError> {
+        let remarks = std::mem::take(&mut sorted.remarks);
         let counts = self.write_rows_of::<P>(known, sorted, row_by_row, whole.then_some(kept)).await?;
+        self.note_remarks(remarks);
         match whole {
             true => {
                 self.counts.add(kept.counts);
@@ -208,6 +214,10 @@ impl<'c> Writer<'c> {
             false => self.counts.changed += kept.counts.changed + counts.changed,
         }
         Ok(())
+    }
+
+    fn note_remarks(&mut self, remarks: Vec<Text>) {
+        remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
     }
 
     /// Writes rows in one transaction, with the checkpoint of their page if they are its last; returns what became of
@@ -221,7 +231,7 @@ impl<'c> Writer<'c> {
     ) -> Result<Counts, StoreError> {
         let _writing = self.context.writing.lock().await;
         self.drop_concurrently_written::<P>(&mut sorted, known).await?;
-        let Sorted { mut writes, mut unchanged, behind, mut failures, mut mended, held } = sorted;
+        let Sorted { mut writes, mut unchanged, behind, mut failures, mut mended, held, remarks: _ } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         if self.options.deep {
             let edited = P::edited(&mut tx, &unchanged).await?;
@@ -324,6 +334,7 @@ impl<T> Default for Sorted<T> {
             failures: Vec::new(),
             mended: Vec::new(),
             held: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 }

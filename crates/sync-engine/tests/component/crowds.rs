@@ -8,10 +8,11 @@ use espelho_sync_engine::MemoryBudget;
 
 use crate::{
     passes::{refuse, store},
-    support::{Kind, Rig, on_both_databases},
+    support::{Kind, Rig, on_both_databases, refused_with},
 };
 
 on_both_databases![
+    a_page_of_a_crowd_that_ends_early_counts_what_is_mirrored_of_it,
     a_page_of_a_crowd_that_the_database_refuses_does_not_wait_for_the_next_one,
     in_a_crowd_a_page_is_written_in_pieces_while_it_is_read,
 ];
@@ -70,5 +71,22 @@ async fn a_page_of_a_crowd_that_the_database_refuses_does_not_wait_for_the_next_
     rig.tables.execute(allow).await;
     let report = rig.pass_of(Resource::Orders).await;
     assert_eq!((report.state, report.counts.changed), (RunState::Complete, 1), "{report:?}");
+    rig.orders_are_the_marketplaces().await;
+}
+
+async fn a_page_of_a_crowd_that_ends_early_counts_what_is_mirrored_of_it(kind: Kind) {
+    let mut rig = store(kind, ORDERS, 3).await;
+    rig.parts.memory_budget = Arc::new(MemoryBudget::of_rows(100));
+    let listed = rig.listing("/api/v1/sellers/orders?limit=100&sort=created_at").await;
+    let number = listed[55]["order_number"].as_str().unwrap();
+    rig.fault(&format!("/orders/{number}"), None, refused_with(401, "UNAUTHENTICATED"));
+    let report = rig.pass_of(Resource::Orders).await;
+    assert!(report.problem.is_some(), "{report:?}");
+    let mirrored = rig.ask(MIRRORED).await.len();
+    assert!((34..ORDERS).contains(&mirrored), "{mirrored}");
+    assert_eq!(report.counts.changed, mirrored as u64);
+    rig.control().faults().clear();
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!((report.state, report.counts.changed), (RunState::Complete, (ORDERS - mirrored) as u64));
     rig.orders_are_the_marketplaces().await;
 }
