@@ -17,8 +17,8 @@ pub use server::ServerDatabase;
 /// The files of a mirror in SQLite.
 const FILES: [&str; 2] = ["espelho.db", "espelho.db-inbox"];
 
-/// What makes a mirror, below the workspace's root: its migrations, and the code that creates a file.
-const MAKERS: [&str; 4] =
+/// The sources of a template, below the workspace's root: the migrations, and the code that creates a file.
+const SOURCES: [&str; 4] =
     ["migrations/sqlite", "migrations/sqlite/inbox", "migrations/postgres", "crates/store/src/connect"];
 
 /// A mirror that is migrated once and copied for each test.
@@ -33,7 +33,7 @@ impl<M: AsyncFn(String)> Template<M> {
     /// `migrate` gets the address of an empty database, migrates it, and has closed it when it ends. `prefix` is
     /// lower-case letters and underscores.
     pub fn new(prefix: &str, migrate: M) -> Self {
-        Self { name: format!("{prefix}_template_{:x}", hash_of_makers()), migrate }
+        Self { name: format!("{prefix}_template_{:x}", hash_of_sources()), migrate }
     }
 
     /// Copies the files into `folder`, and returns the address of the first. The template stays in `kept_in`, which
@@ -64,10 +64,10 @@ pub fn address_in(folder: &Path) -> String {
 }
 
 /// Another number for other migrations, or other code: a template of an earlier run is used only if they are the same.
-fn hash_of_makers() -> u64 {
+fn hash_of_sources() -> u64 {
     let mut hasher = DefaultHasher::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for file in MAKERS.iter().flat_map(|folder| files_in(&root.join(folder))) {
+    for file in SOURCES.iter().flat_map(|folder| files_in(&root.join(folder))) {
         file.file_name().hash(&mut hasher);
         std::fs::read(file).unwrap().hash(&mut hasher);
     }

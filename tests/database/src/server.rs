@@ -18,7 +18,7 @@ pub struct ServerDatabase {
 impl ServerDatabase {
     /// Creates a database without a table.
     pub async fn empty() -> Self {
-        // Nobody connects to template0, so tests do not wait for each other.
+        // The server admits no connection to template0, so tests do not wait for each other.
         Self::create("template0").await
     }
 
@@ -34,7 +34,7 @@ impl ServerDatabase {
             migrate(address(&making)).await;
             execute(&mut admin, format!("ALTER DATABASE {making} RENAME TO {template}")).await;
         }
-        // The lock ends with the connection. Nobody connects to a template, so copies need none.
+        // The lock ends with the connection. No test connects to a template, so copies need none.
         admin.close().await.unwrap();
         Self::create(template).await
     }

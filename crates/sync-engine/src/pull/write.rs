@@ -39,7 +39,7 @@ struct Sorted<T> {
     mended: Vec<String>,
     /// The details' share of the memory budget.
     held: Vec<HeldAnswers>,
-    /// What is to be said of the details, once they are written.
+    /// Remarks on the details. They count once the rows are written.
     remarks: Vec<Text>,
 }
 

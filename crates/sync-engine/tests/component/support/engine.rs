@@ -36,6 +36,7 @@ pub(crate) struct Parts {
     pub(crate) labels: Option<Labels>,
     /// The notes of the inputs under way; none, unless a test says where.
     pub(crate) in_flight: Arc<InFlight>,
+    /// The budget of all engines of the test, as of all stores of a process.
     pub(crate) memory_budget: Arc<MemoryBudget>,
 }
 
