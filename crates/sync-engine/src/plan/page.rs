@@ -1,4 +1,4 @@
-//! Decides which rows of a listing page need their detail.
+//! Decides which rows of a listing page need their detail, and when a part of the page is written before its end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,6 +39,12 @@ pub fn plan_page(
     plan
 }
 
+/// Says whether to write the `read` rows of a page before its next row is requested. `at_once` requests are under way at
+/// most, `room` rows may be held, and `left` rows are not requested yet.
+pub fn is_piece_due(read: usize, at_once: usize, room: usize, left: usize) -> bool {
+    left > 0 && read + at_once > room
+}
+
 #[cfg(test)]
 mod tests {
     use espelho_model::ContentHash;
@@ -54,6 +60,21 @@ mod tests {
     fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {
         let listing_hash = ContentHash::of(listing.as_bytes());
         (key.into(), Known { listing_hash, content_hash: listing_hash, gone })
+    }
+
+    #[test]
+    fn a_piece_is_written_where_the_next_row_would_find_no_room_and_not_for_the_last_rows() {
+        for (read, at_once, room, left, expected) in [
+            (16, 16, 32, 50, false),
+            (17, 16, 32, 50, true),
+            (17, 16, 32, 0, false),
+            (84, 16, 100, 1, false),
+            (85, 16, 100, 1, true),
+            (1, 1, 1, 3, true),
+            (1, 1, 1, 0, false),
+        ] {
+            assert_eq!(is_piece_due(read, at_once, room, left), expected, "{read} {at_once} {room} {left}");
+        }
     }
 
     #[test]

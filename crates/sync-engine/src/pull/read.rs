@@ -27,7 +27,7 @@ use crate::{
     order_trace::reading_in_pass,
     plan::{
         last_page::is_beyond_the_end,
-        page::plan_page,
+        page::{is_piece_due, plan_page},
         paging::{Pager, Step, Stuck},
         pauses::Activity,
     },
@@ -322,9 +322,9 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
-    /// row after row fails, the rest of the page is not requested. Writes what was read when memory is short, and, as
-    /// long as more is requested, before it holds more than `room` rows. Requests the `following` page of the listing behind the last detail, if the page
-    /// before is written by then: a killed run reads at most two pages again.
+    /// row after row fails, the rest of the page is not requested. Writes what was read when memory is short, and, as long
+    /// as more is requested, before it holds more than `room` rows. Requests the `following` page of the listing behind the
+    /// last detail, if the page before is written by then: a killed run reads at most two pages again.
     pub(super) async fn read_details(
         &mut self,
         rows: Vec<ListedRow>,
@@ -382,7 +382,7 @@ impl<'c, P: Pull + 'c> Reader<'c, P> {
                 details.ended.get_or_insert(stopped);
             }
             let is_over = self.failing_in_a_row >= FAILURES_TO_ABORT_PAGE || details.ended.is_some();
-            if !is_over && rows.len() > 0 && details.asked.len() + at_once > room {
+            if !is_over && is_piece_due(details.asked.len(), at_once, room, rows.len()) {
                 let piece = self.pieces.write_piece::<P>(&mut details, known);
                 asking.beside(Box::pin(piece)).await;
             }
