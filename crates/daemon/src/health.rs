@@ -79,6 +79,11 @@ impl Health {
         self.stores().get(store).map(see)
     }
 
+    /// Shows the health of all stores, by name, which must not change meanwhile.
+    pub(crate) fn see_map<R>(&self, see: impl FnOnce(&BTreeMap<StoreKey, StoreHealth>) -> R) -> R {
+        see(&self.stores())
+    }
+
     /// Shows the health of each store, by name.
     pub(crate) fn see_all(&self, mut see: impl FnMut(&StoreKey, &StoreHealth)) {
         self.stores().iter().for_each(|(store, health)| see(store, health));

@@ -1,7 +1,7 @@
 //! systemd's watchdog, fed by progress and not by a timer; and its `STATUS=` line.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fmt,
     sync::{
         Arc, LazyLock,
@@ -19,10 +19,10 @@ use espelho_model::{
 };
 use sd_notify::NotifyState;
 
-use espelho_sync_engine::plan::alarms::State;
+use espelho_sync_engine::plan::alarms::{State, Verdict};
 
 use crate::{
-    alarms::{Board, ShownVerdict},
+    alarms::{Board, ShownAlarm},
     health::{Health, StoreHealth},
 };
 
@@ -101,7 +101,7 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
     }
 }
 
-/// Writes the status line whenever it has changed.
+/// Writes the status line whenever it has changed; returns where systemd takes none.
 pub(crate) async fn write_status_line(
     watch: Arc<Watch>,
     health: Arc<Health>,
@@ -109,9 +109,10 @@ pub(crate) async fn write_status_line(
     locale: Locale,
 ) {
     let mut said = String::new();
-    loop {
-        let verdict = board.latest().map(|posted| ShownVerdict::of(&posted.verdict, locale));
-        let line = line(&health.snapshot(), &stalled(&watch), verdict.as_ref(), watch.now(), locale);
+    while has_systemd() {
+        let (posted, stalled) = (board.latest(), stalled(&watch));
+        let verdict = posted.as_ref().map(|posted| &posted.verdict);
+        let line = health.see_map(|stores| line(stores, &stalled, verdict, watch.now(), locale));
         if line != said && tell_again(&[NotifyState::Status(&line)]) {
             said = line;
         }
@@ -124,13 +125,13 @@ pub(crate) async fn write_status_line(
 fn line(
     stores: &BTreeMap<StoreKey, StoreHealth>,
     hanging: &[Hanging],
-    verdict: Option<&ShownVerdict>,
+    verdict: Option<&Verdict>,
     now: DateTime<Utc>,
     locale: Locale,
 ) -> String {
-    let held: Vec<_> = stores.values().filter(|store| store.is_held()).collect();
-    let mut parts = vec![text!("service-stores", held = held.len(), all = stores.len())];
-    match held.iter().map(|store| store.last.map(|(at, _)| at)).min() {
+    let held = || stores.values().filter(|store| store.is_held());
+    let mut parts = vec![text!("service-stores", held = held().count(), all = stores.len())];
+    match held().map(|store| store.last.map(|(at, _)| at)).min() {
         Some(Some(at)) => {
             // By the minute: systemd keeps each line.
             parts.push(match (now - at).num_minutes() {
@@ -141,26 +142,38 @@ fn line(
         Some(None) => parts.push(text!("service-first")),
         None => {}
     }
-    let mut wrong: Vec<String> = hanging.iter().map(|lane| lane.text().message(locale)).collect();
     let alarms = verdict.map_or(&[][..], |verdict| &verdict.alarms);
-    // Titles alone: the ages in an alarm's sentence would make a new line every few seconds.
-    wrong.extend(alarms.iter().map(|alarm| {
-        let title = alarm.title().message(locale);
-        alarm.store.as_ref().map_or_else(|| title.clone(), |store| format!("{store}: {title}"))
-    }));
-    let has_alarm = |key: &StoreKey| alarms.iter().any(|alarm| alarm.store.as_deref() == Some(key.as_str()));
-    let problems = stores.iter().filter(|(key, _)| !has_alarm(key));
-    let problems = problems.filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
-    wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(locale))));
-    parts.push(match &wrong[..] {
-        [] if verdict.is_some_and(|verdict| verdict.state == State::Ok.as_str()) => text!("service-well"),
-        [] => text!("service-unproved"),
-        [one] => text!("service-problem", first = one),
-        [first, ..] => text!("service-problems", count = wrong.len(), first = first),
+    let alarmed: HashSet<&StoreKey> = alarms.iter().filter_map(|alarm| alarm.store.as_ref()).collect();
+    let problems = || {
+        let others = stores.iter().filter(|(key, _)| !alarmed.contains(key));
+        others.filter_map(|(key, store)| Some((key, store.problem.as_ref()?)))
+    };
+    // A hub may have thousands: one is said, the others are counted.
+    let first = hanging.first().map(|lane| lane.text().message(locale));
+    let first = first.or_else(|| alarms.first().map(|alarm| named(&ShownAlarm::of(alarm, locale), locale)));
+    let first = first
+        .or_else(|| problems().next().map(|(key, problem)| format!("{key}: {}", problem.message(locale))));
+    let count = hanging.len() + alarms.len() + problems().count();
+    parts.push(match first {
+        None if verdict.is_some_and(|verdict| verdict.state == State::Ok) => text!("service-well"),
+        None => text!("service-unproved"),
+        Some(first) if count == 1 => text!("service-problem", first = first),
+        Some(first) => text!("service-problems", count = count, first = first),
     });
     let parts: Vec<String> = parts.iter().map(|part| part.message(locale)).collect();
     // systemd takes one line, and texts of others may contain anything.
     parts.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
+}
+
+/// Returns an alarm's store and title. The ages in its sentence would make a new line every few seconds.
+fn named(alarm: &ShownAlarm, locale: Locale) -> String {
+    let title = alarm.title().message(locale);
+    alarm.store.as_ref().map_or_else(|| title.clone(), |store| format!("{store}: {title}"))
+}
+
+/// Tells if systemd has started the service, and listens to it.
+fn has_systemd() -> bool {
+    std::env::var_os("NOTIFY_SOCKET").is_some()
 }
 
 /// Notifies systemd, if it is there. Never waits, even while nobody reads systemd's socket.
@@ -187,7 +200,7 @@ pub(crate) fn tell_last(states: &[NotifyState<'_>]) {
 
 /// Gives a message to the thread that sends it; `false` if there is no systemd, or it hangs.
 fn hand_over(states: &[NotifyState<'_>], sent: Option<SyncSender<()>>) -> bool {
-    if std::env::var_os("NOTIFY_SOCKET").is_none() {
+    if !has_systemd() {
         return false;
     }
     let lines = states.iter().map(ToString::to_string).collect();
@@ -239,9 +252,9 @@ pub(crate) fn tell_reloading() {
 mod tests {
     use chrono::TimeDelta;
     use espelho_model::{sync::RunState, text::Text};
+    use espelho_sync_engine::plan::alarms::{Alarm, Code, Severity};
 
     use super::*;
-    use crate::{alarms::ShownAlarm, status::specimen};
 
     fn now() -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000, 0).unwrap()
@@ -266,7 +279,7 @@ mod tests {
     #[test]
     fn the_status_line_says_whose_stores_how_late_and_what_is_wrong() {
         let check = |of: &[(&str, bool, Option<i64>, Option<&str>)], expected: &str| {
-            let well = verdict("ok", Vec::new());
+            let well = verdict(State::Ok, Vec::new());
             assert_eq!(line(&stores(of), &[], Some(&well), now(), Locale::default()), expected);
         };
         check(&[("a", false, None, None)], "0 de 1 loja nesta instância; sem erros");
@@ -284,25 +297,34 @@ mod tests {
         );
     }
 
-    fn verdict(state: &str, alarms: Vec<ShownAlarm>) -> ShownVerdict {
-        ShownVerdict { state: state.into(), alarms, unproved: Vec::new() }
+    fn verdict(state: State, alarms: Vec<Alarm>) -> Verdict {
+        Verdict { state, alarms, unproved: Vec::new() }
+    }
+
+    fn alarm(code: Code, store: Option<&str>) -> Alarm {
+        Alarm {
+            code,
+            severity: Severity::Failing,
+            store: store.map(|store| StoreKey::new(store).unwrap()),
+            cause: String::new(),
+            count: 1,
+            since: Some(now()),
+            detail: String::new(),
+            row: None,
+            text: Text::new("x"),
+        }
     }
 
     #[test]
     fn the_status_line_is_well_only_where_the_verdict_is() {
-        let alarm = |code: &str, store| ShownAlarm { code: code.into(), ..specimen::failing(store, "x") };
         let refused = Some("login refused");
-        let of_machine = |problem| verdict("failing", vec![alarm(problem, None)]);
+        let failing = |code, store| Some(verdict(State::Failing, vec![alarm(code, store)]));
         for (verdict, problem, expected) in [
             (None, None, "sem prova de que tudo vai bem"),
-            (Some(verdict("unknown", Vec::new())), None, "sem prova de que tudo vai bem"),
-            (Some(of_machine("database_busy")), None, "1 problema: banco de dados bloqueado"),
-            (Some(of_machine("unknown_store")), refused, "2 problemas, o primeiro: loja desconhecida"),
-            (
-                Some(verdict("failing", vec![alarm("credential_refused", Some("a"))])),
-                refused,
-                "1 problema: a: login recusado",
-            ),
+            (Some(verdict(State::Unknown, Vec::new())), None, "sem prova de que tudo vai bem"),
+            (failing(Code::DatabaseBusy, None), None, "1 problema: banco de dados bloqueado"),
+            (failing(Code::UnknownStore, None), refused, "2 problemas, o primeiro: loja desconhecida"),
+            (failing(Code::CredentialRefused, Some("a")), refused, "1 problema: a: login recusado"),
         ] {
             let stores = stores(&[("a", true, Some(0), problem)]);
             let line = line(&stores, &[], verdict.as_ref(), now(), Locale::default());

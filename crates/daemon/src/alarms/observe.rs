@@ -394,7 +394,7 @@ fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) 
     let seen = |(kind, every): (&'static str, Duration)| {
         let record = records.iter().find(|record| record.kind == kind);
         SweepObservation {
-            kind: kind.to_owned(),
+            kind,
             every_seconds: i64::try_from(every.as_secs()).unwrap_or(i64::MAX),
             succeeded_at: record.and_then(|record| past(record.succeeded_at, at)),
             has_failed: record.is_some_and(|record| record.problem.is_some()),

@@ -14,6 +14,7 @@ mod statement;
 mod tx;
 mod value;
 
+use futures_util::{TryStreamExt as _, stream::BoxStream};
 use sqlx::{AssertSqlSafe, Postgres, Sqlite};
 
 use self::{
@@ -112,6 +113,34 @@ impl Database {
         Ok(rows)
     }
 
+    /// Hands rows over one by one, within the bounds of [`Self::fetch_erp`]. Few of them are in memory at once: a summary of
+    /// thousands of stores has tens of thousands.
+    pub(crate) async fn each_erp(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+        take: &mut TakeRow<'_>,
+    ) -> Result<(), Error> {
+        check_arity(sql, values.len())?;
+        let taken = match self {
+            Self::Sqlite { read, .. } => {
+                let query = sqlx::query_with(sql, sqlite_arguments(values)?);
+                read.read(async |connection| take_each(query.fetch(connection), Row::Sqlite, take).await)
+                    .await
+            }
+            Self::Postgres(pool) => {
+                let begun = pool.begin(BEGIN_ERP_READ).await;
+                let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
+                let query = sqlx::query_with(sql, postgres_arguments(values)?);
+                let taken = take_each(query.fetch(tx.connection()), Row::Postgres, take).await;
+                Tx::Postgres(tx).commit().await?;
+                taken
+            }
+        };
+        taken.map_err(|source| Error::statement(operation, source))?
+    }
+
     /// Reads rows by a statement that was built for this one question, within the bounds of [`Self::fetch_erp`].
     pub(crate) async fn fetch_bounded(
         &self,
@@ -196,6 +225,23 @@ enum Plan {
     Anew,
 }
 
+/// Takes a row; an error ends the reading.
+pub(crate) type TakeRow<'t> = dyn FnMut(&Row) -> Result<(), Error> + Send + 't;
+
+/// Hands the rows of a statement over as they come.
+async fn take_each<R>(
+    mut rows: BoxStream<'_, sqlx::Result<R>>,
+    of: fn(R) -> Row,
+    take: &mut TakeRow<'_>,
+) -> sqlx::Result<Result<(), Error>> {
+    while let Some(row) = rows.try_next().await? {
+        if let Err(error) = take(&of(row)) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
 /// The connections to read from.
 enum Connections<'d> {
     Sqlite(&'d QueuedPool<Sqlite>),
@@ -234,5 +280,50 @@ impl Database {
             Self::Sqlite { .. } => Places::Unnamed,
             Self::Postgres(_) => Places::Numbered,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqlx::sqlite::SqlitePoolOptions;
+
+    use super::*;
+
+    /// A database of one connection, in memory.
+    fn database() -> Database {
+        let options = SqlitePoolOptions::new().max_connections(1);
+        let pool = options.connect_lazy_with("sqlite::memory:".parse().unwrap());
+        let pool = QueuedPool::of_readers(pool, Duration::from_secs(60));
+        Database::Sqlite { write: pool.clone(), read: pool }
+    }
+
+    /// Reads the numbers from 1 on, up to `last`; returns those taken until `most` were, and the error that ended it.
+    async fn numbers(database: &Database, last: i64, most: usize) -> (Vec<i64>, Option<Error>) {
+        const NUMBERS: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers \
+            WHERE n < $1) SELECT n FROM numbers";
+        let mut taken = Vec::new();
+        let ended = database
+            .each_erp("count", NUMBERS, vec![Value::from(last)], &mut |row| {
+                taken.push(row.int(0)?);
+                match taken.len() == most {
+                    true => Err(Error::Arity { expected: most, given: most, sql: String::new() }),
+                    false => Ok(()),
+                }
+            })
+            .await;
+        (taken, ended.err())
+    }
+
+    #[tokio::test]
+    async fn rows_are_taken_as_they_come_and_an_error_ends_even_a_reading_without_an_end() {
+        let database = database();
+        let (taken, ended) = numbers(&database, i64::MAX, 3).await;
+        assert_eq!(taken, [1, 2, 3]);
+        assert!(matches!(ended, Some(Error::Arity { .. })), "{ended:?}");
+        let (taken, ended) = numbers(&database, 100, usize::MAX).await;
+        assert_eq!(taken, (1..=100).collect::<Vec<_>>(), "the connection reads again");
+        assert!(ended.is_none(), "{ended:?}");
     }
 }

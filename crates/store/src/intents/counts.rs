@@ -69,10 +69,12 @@ impl Intents<'_> {
         of: Option<&StoreKey>,
     ) -> Result<BTreeMap<String, BTreeMap<String, IntentCounts>>, Error> {
         let mut all = BTreeMap::<String, BTreeMap<String, IntentCounts>>::new();
-        for row in summary(self.database, *UNDONE, of).await? {
+        summary(self.database, *UNDONE, of, |row| {
             let tables = all.entry(row.foreign_text(0)?).or_default();
-            add(tables.entry(row.text(1)?).or_default(), &row)?;
-        }
+            add(tables.entry(row.text(1)?).or_default(), row)?;
+            Ok(())
+        })
+        .await?;
         Ok(all)
     }
 

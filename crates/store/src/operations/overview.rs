@@ -162,24 +162,36 @@ impl Overviews<'_> {
     /// When the database does not answer.
     pub async fn overview(self, of: Option<&StoreKey>) -> Result<BTreeMap<String, Overview>, Error> {
         let mut all = BTreeMap::<String, Overview>::new();
-        for row in summary(self.database, HOLDERS, of).await? {
+        summary(self.database, HOLDERS, of, |row| {
             all.entry(row.text(0)?).or_default().holder = Some((row.text(1)?, row.time(2)?));
-        }
-        for row in summary(self.database, RUNS, of).await? {
-            all.entry(row.text(0)?).or_default().last_run = Some(run(&row)?);
-        }
-        for row in summary(self.database, SUCCESSES, of).await? {
+            Ok(())
+        })
+        .await?;
+        summary(self.database, RUNS, of, |row| {
+            all.entry(row.text(0)?).or_default().last_run = Some(run(row)?);
+            Ok(())
+        })
+        .await?;
+        summary(self.database, SUCCESSES, of, |row| {
             all.entry(row.text(0)?).or_default().last_success = row.optional_time(1)?;
-        }
-        for row in summary(self.database, FAILURES, of).await? {
-            all.entry(row.text(0)?).or_default().failures.push(failures(&row)?);
-        }
-        for row in summary(self.database, FIRST_READINGS, of).await? {
+            Ok(())
+        })
+        .await?;
+        summary(self.database, FAILURES, of, |row| {
+            all.entry(row.text(0)?).or_default().failures.push(failures(row)?);
+            Ok(())
+        })
+        .await?;
+        summary(self.database, FIRST_READINGS, of, |row| {
             all.entry(row.text(0)?).or_default().first_reading_ended = true;
-        }
-        for row in summary(self.database, READING, of).await? {
-            all.entry(row.text(0)?).or_default().reading.push(read_so_far(&row)?);
-        }
+            Ok(())
+        })
+        .await?;
+        summary(self.database, READING, of, |row| {
+            all.entry(row.text(0)?).or_default().reading.push(read_so_far(row)?);
+            Ok(())
+        })
+        .await?;
         for row in self.tokens(of).await? {
             all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
         }
@@ -223,14 +235,15 @@ impl Overviews<'_> {
     }
 }
 
-/// Reads a summary of one store or of all.
+/// Reads a summary of one store or of all, and hands its rows over one by one.
 pub(crate) async fn summary(
     database: &Database,
     sql: Both,
     of: Option<&StoreKey>,
-) -> Result<Vec<Row>, Error> {
+    mut take: impl FnMut(&Row) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
     let (sql, values) = chosen(sql, of);
-    database.fetch_erp("summarize the stores", sql, values).await
+    database.each_erp("summarize the stores", sql, values, &mut take).await
 }
 
 pub(super) fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, Vec<Value>) {

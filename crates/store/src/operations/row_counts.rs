@@ -82,9 +82,11 @@ impl Overviews<'_> {
         let _turn = self.turn_to_count().await;
         let mut all = TableStates { counted_at: Some(self.clock.now()), ..TableStates::default() };
         for &sql in TABLES.iter() {
-            for row in summary(self.database, sql, of).await? {
-                all.tables.entry(row.text(0)?).or_default().push(state(&row)?);
-            }
+            summary(self.database, sql, of, |row| {
+                all.tables.entry(row.text(0)?).or_default().push(state(row)?);
+                Ok(())
+            })
+            .await?;
         }
         Ok(all)
     }
@@ -95,11 +97,13 @@ impl Overviews<'_> {
     /// When the database does not answer.
     pub async fn recorded_table_states(self, of: Option<&StoreKey>) -> Result<TableStates, Error> {
         let mut all = TableStates::default();
-        for row in summary(self.database, RECORDED, of).await? {
+        summary(self.database, RECORDED, of, |row| {
             let counted_at = row.time(5)?;
             all.counted_at = Some(all.counted_at.map_or(counted_at, |oldest| oldest.min(counted_at)));
-            all.tables.entry(row.text(0)?).or_default().push(state(&row)?);
-        }
+            all.tables.entry(row.text(0)?).or_default().push(state(row)?);
+            Ok(())
+        })
+        .await?;
         for tables in all.tables.values_mut() {
             tables.sort_by_key(|table| counted_tables().position(|name| name == table.table));
         }

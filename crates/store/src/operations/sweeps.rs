@@ -174,8 +174,13 @@ impl Runs<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn webhook_watch(self, store: &StoreKey) -> Result<WebhookWatch, Error> {
-        let rows = summary(self.database, WATCHES, Some(store)).await?;
-        rows.first().map_or_else(|| Ok(WebhookWatch::default()), watch)
+        let mut known = WebhookWatch::default();
+        summary(self.database, WATCHES, Some(store), |row| {
+            known = watch(row)?;
+            Ok(())
+        })
+        .await?;
+        Ok(known)
     }
 
     /// The number of live orders, open orders and live products of a store. An order or a product that is on record
@@ -194,7 +199,13 @@ impl Runs<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn remote_counts(self, store: &StoreKey) -> Result<Vec<RemoteCount>, Error> {
-        summary(self.database, COUNTS, Some(store)).await?.iter().map(count).collect()
+        let mut counts = Vec::new();
+        summary(self.database, COUNTS, Some(store), |row| {
+            counts.push(count(row)?);
+            Ok(())
+        })
+        .await?;
+        Ok(counts)
     }
 
     /// The memory of a store's sweeps, or of all stores, by key; for people.
@@ -206,23 +217,33 @@ impl Runs<'_> {
         of: Option<&StoreKey>,
     ) -> Result<BTreeMap<String, SweepOverview>, Error> {
         let mut all = BTreeMap::<String, SweepOverview>::new();
-        for row in summary(self.database, ALL, of).await? {
-            all.entry(row.text(0)?).or_default().sweeps.push(record(&row)?);
-        }
-        for row in summary(self.database, COUNTS, of).await? {
-            all.entry(row.text(0)?).or_default().counts.push(count(&row)?);
-        }
-        for row in summary(self.database, AUDITS, of).await? {
-            all.entry(row.text(0)?).or_default().audits.push(audit(&row)?);
-        }
-        for row in summary(self.database, PARTS, of).await? {
+        summary(self.database, ALL, of, |row| {
+            all.entry(row.text(0)?).or_default().sweeps.push(record(row)?);
+            Ok(())
+        })
+        .await?;
+        summary(self.database, COUNTS, of, |row| {
+            all.entry(row.text(0)?).or_default().counts.push(count(row)?);
+            Ok(())
+        })
+        .await?;
+        summary(self.database, AUDITS, of, |row| {
+            all.entry(row.text(0)?).or_default().audits.push(audit(row)?);
+            Ok(())
+        })
+        .await?;
+        summary(self.database, PARTS, of, |row| {
             // An audit of a later version may know more parts.
             let part = row.text(1)?.parse::<Subresource>().ok();
             all.entry(row.text(0)?).or_default().differing_parts.extend(part);
-        }
-        for row in summary(self.database, WATCHES, of).await? {
-            all.entry(row.text(0)?).or_default().watch = Some(watch(&row)?);
-        }
+            Ok(())
+        })
+        .await?;
+        summary(self.database, WATCHES, of, |row| {
+            all.entry(row.text(0)?).or_default().watch = Some(watch(row)?);
+            Ok(())
+        })
+        .await?;
         Ok(all)
     }
 
@@ -231,7 +252,13 @@ impl Runs<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn open_order_counts(self, of: Option<&StoreKey>) -> Result<BTreeMap<String, u64>, Error> {
-        summary(self.database, OPEN, of).await?.iter().map(|row| Ok((row.text(0)?, row.count(1)?))).collect()
+        let mut all = BTreeMap::new();
+        summary(self.database, OPEN, of, |row| {
+            all.insert(row.text(0)?, row.count(1)?);
+            Ok(())
+        })
+        .await?;
+        Ok(all)
     }
 }
 

@@ -390,7 +390,7 @@ pub enum RowState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepObservation {
     /// Its name in `sweeps.kind`.
-    pub kind: String,
+    pub kind: &'static str,
     /// Seconds between two of them, as the budget allows.
     pub every_seconds: i64,
     /// When its readings were last answered and written.

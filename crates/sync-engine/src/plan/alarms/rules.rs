@@ -384,8 +384,8 @@ fn late(store: &StoreObservation, at: DateTime<Utc>) -> Option<Alarm> {
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
         let since = past(sweep.succeeded_at, at).max(held_since)?;
         let promised = promised(sweep);
-        let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
         (at - since > promised).then(|| {
+            let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
             let text =
                 text!("alarm-late-sweep", store = name.as_str(), sweep = sweep_name, span = age(at, since));
             (since, 1, text)

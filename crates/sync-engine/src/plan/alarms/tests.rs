@@ -45,7 +45,7 @@ fn store(key: &str) -> StoreObservation {
         inbox: None,
         unseen: None,
         sweeps: vec![SweepObservation {
-            kind: "new_orders".into(),
+            kind: "new_orders",
             every_seconds: 60,
             succeeded_at: Some(ago(30)),
             has_failed: false,

@@ -74,7 +74,7 @@ fn new_orders_that_cannot_be_read_are_told_after_two_minutes_and_the_alarm_does_
         assert_eq!(new_orders(has_failed, seconds, every_seconds), expected, "{why}");
     }
     let other = of(|store| {
-        let sweep = SweepObservation { kind: "products".into(), has_failed: true, ..store.sweeps[0].clone() };
+        let sweep = SweepObservation { kind: "products", has_failed: true, ..store.sweeps[0].clone() };
         store.sweeps = vec![SweepObservation { succeeded_at: Some(ago(200)), ..sweep }];
     });
     assert_eq!(other.1, [""; 0], "other sweeps have their own time");
