@@ -183,8 +183,8 @@ pub struct ClientMetrics {
     looked: Mutex<BTreeMap<&'static str, Duration>>,
     /// The values that could not be read.
     unreadable: Mutex<UnreadableValues>,
-    /// Notified when a call has failed.
-    lost: Notify,
+    /// Notified when a call has failed, or trouble has begun whose end only further requests can show.
+    troubled: Notify,
     /// Notified when trouble with the credential has begun, changed or ended.
     credential_news: OnceLock<Arc<Notify>>,
 }
@@ -201,7 +201,7 @@ impl ClientMetrics {
         if own.contact == Contact::default() {
             own.contact = earlier.contact.clone();
             (own.ahead_seconds, own.ahead_measured_at) = (earlier.ahead_seconds, earlier.ahead_measured_at);
-            self.lost.notify_one();
+            self.troubled.notify_one();
         }
         own.requests.add(&earlier.requests);
         own.logins.iter_mut().zip(earlier.logins).for_each(|(sum, count)| *sum += count);
@@ -261,14 +261,15 @@ impl ClientMetrics {
     pub(crate) fn contact(&self, outcome: Option<contact::Outcome>, at: DateTime<Utc>) {
         let Some(outcome) = outcome else { return };
         let credential = |contact: &Contact| contact.credential().map(|trouble| trouble.kind);
-        let (is_lost, is_news) = {
+        let (is_troubled, is_news) = {
             let mut own = self.lock();
-            let before = credential(&own.contact);
+            let (before, was_doubtful) = (credential(&own.contact), own.contact.is_doubtful(at));
             own.contact.note(outcome, at);
-            (own.contact.is_lost(), credential(&own.contact) != before)
+            let is_troubled = own.contact.is_lost() || (own.contact.is_doubtful(at) && !was_doubtful);
+            (is_troubled, credential(&own.contact) != before)
         };
-        if is_lost {
-            self.lost.notify_one();
+        if is_troubled {
+            self.troubled.notify_one();
         }
         if is_news && let Some(news) = self.credential_news.get() {
             news.notify_one();
@@ -335,10 +336,15 @@ impl ClientMetrics {
         self.lock().contact.read_to_repeat(before)
     }
 
-    /// Waits until a call fails. Supports one waiter at a time.
-    pub async fn lost(&self) {
-        while !self.is_lost() {
-            self.lost.notified().await;
+    /// Returns whether there is trouble whose end only further requests can show ([`Contact::is_doubtful`]).
+    pub fn is_doubtful(&self, at: DateTime<Utc>) -> bool {
+        self.lock().contact.is_doubtful(at)
+    }
+
+    /// Waits until a call fails, or such trouble begins; may return for trouble that is over. Supports one waiter at a time.
+    pub async fn troubled(&self) {
+        if !self.is_lost() {
+            self.troubled.notified().await;
         }
     }
 

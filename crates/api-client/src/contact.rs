@@ -207,6 +207,11 @@ impl Contact {
             || (self.is_foreign() && !self.has_no_token)
     }
 
+    /// Returns whether there is trouble of a token, a route or an ability, whose end only further requests can show.
+    pub fn is_doubtful(&self, at: DateTime<Utc>) -> bool {
+        self.is_token_contested(at) || !self.errors.is_empty() || !self.scopes.is_empty()
+    }
+
     /// Returns the read to repeat, so that the end of a trouble is noticed: of those that were refused for lack of an
     /// ability, or that fail while other routes work, the one that was tried longest ago; `None` if one was tried since
     /// `before`.

@@ -12,8 +12,8 @@ use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::T
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{InFlight, LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    BeingRead, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
-    WorkSuspension, count_left_overs, labels::Labels, plan::retention::Retention,
+    BeingRead, ClientStorage, LeaseOwner, Marketplaces, MemoryBudget, Problem, Progress, Quarantine,
+    StoreContext, Trouble, WorkSuspension, count_left_overs, labels::Labels, plan::retention::Retention,
 };
 use signal_hook::consts::SIGABRT;
 use tokio_util::sync::CancellationToken;
@@ -56,6 +56,7 @@ pub(crate) struct Shared {
     /// The runs that other processes request from this one.
     pub admin_queue: Arc<AdminQueue>,
     memory_budget: Arc<MemoryBudget>,
+    marketplaces: Arc<Marketplaces>,
     /// The operators' pauses, and whether the database takes writes.
     pub suspension: WorkSuspension,
     /// The inputs under way, noted for the next process.
@@ -125,6 +126,7 @@ impl Shared {
             elsewhere: Arc::default(),
             admin_queue,
             memory_budget: Arc::default(),
+            marketplaces: Arc::default(),
             suspension,
             in_flight,
             lease_watcher,
@@ -189,6 +191,7 @@ impl Shared {
                 writing: Arc::default(),
                 new_products: Arc::default(),
                 memory_budget: Arc::clone(&self.memory_budget),
+                marketplace: self.marketplaces.at(&config.base_url),
                 suspension: self.suspension.clone(),
                 quarantine: Arc::new(quarantine),
                 being_read: BeingRead::default(),

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    BeingRead, Progress, Quarantine, WorkSuspension,
+    BeingRead, Marketplace, Progress, Quarantine, WorkSuspension,
     labels::Labels,
     memory_budget::MemoryBudget,
     plan::gone::GoneGuard,
@@ -49,6 +49,8 @@ pub struct StoreContext {
     pub new_products: Arc<Notify>,
     /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
+    /// Its marketplace, which it shares with other stores of the process.
+    pub marketplace: Arc<Marketplace>,
     /// The operators' pauses, and whether the database takes writes. The stores of the process share it.
     pub suspension: WorkSuspension,
     /// Its inputs whose work ended in a panic, or with the process.

@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     Error, StoreContext,
-    plan::probe::{has_regained, interval, is_silent, proves},
+    plan::probe::{Answers, has_regained, interval, proves, silent_in},
     plan::refresh_request::{Entity, RefreshRequest},
 };
 
-/// How often the age of the last answer is checked.
+/// How often the age of the last answer is checked, at most, and what is in trouble.
 const TICK: Duration = Duration::from_secs(5);
 /// How many failed rows are read again at once; the next sweep reads the others.
 const REREAD: usize = 500;
@@ -51,8 +51,8 @@ impl<'c> Probe<'c> {
         while !self.context.stop.is_cancelled() {
             let waiting = watch::idle();
             tokio::select! {
-                () = self.context.client.metrics().lost() => (),
-                () = self.context.clock.sleep(TICK) => (),
+                () = self.context.client.metrics().troubled() => (),
+                () = self.context.clock.sleep(self.pause(&lacked)) => (),
                 () = self.context.stop.cancelled() => return Ok(()),
             }
             drop(waiting);
@@ -67,11 +67,25 @@ impl<'c> Probe<'c> {
         Ok(())
     }
 
+    /// Returns how long to wait before looking again: until the last answer proves nothing any more, unless trouble is to
+    /// be watched.
+    fn pause(&self, lacked: &[String]) -> Duration {
+        let is_doubtful = self.context.client.metrics().is_doubtful(self.context.clock.now());
+        if is_doubtful || !lacked.is_empty() { TICK } else { self.silent_in().unwrap_or_default().max(TICK) }
+    }
+
+    /// Returns in how long the last answer will be too old to prove contact; `None` if there was none.
+    fn silent_in(&self) -> Option<Duration> {
+        let (metrics, now) = (self.context.client.metrics(), self.context.clock.now());
+        let to_store = metrics.answered_at();
+        let to_any = self.context.marketplace.note_answered(to_store);
+        let per_minute = self.context.client.limiter().per_minute();
+        silent_in(Answers { to_store, to_any }, now, per_minute, metrics.is_token_contested(now))
+    }
+
     /// Requests the session if the last answer is too old.
     async fn probe_silence(&self) {
-        let (metrics, now) = (self.context.client.metrics(), self.context.clock.now());
-        let per_minute = self.context.client.limiter().per_minute();
-        if is_silent(metrics.answered_at(), now, per_minute, metrics.is_token_contested(now)) {
+        if self.silent_in() == Some(Duration::ZERO) {
             let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
             self.ask_for_session(&client).await;
         }

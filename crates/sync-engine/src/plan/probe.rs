@@ -8,6 +8,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 const EVERY: Duration = Duration::from_secs(10);
 /// The least time for which an answer proves contact.
 const PROVES: TimeDelta = TimeDelta::seconds(15);
+/// The same while the marketplace answers other stores. What concerns this store alone, as a token that was revoked, is still
+/// found while its alarm is due.
+const PROVES_BESIDE_OTHERS: TimeDelta = TimeDelta::seconds(40);
 /// The same for a token that another program may end: the next end is found while its alarm is due.
 const PROVES_CONTESTED: TimeDelta = TimeDelta::seconds(5);
 /// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
@@ -18,15 +21,33 @@ pub fn proves(per_minute: NonZeroU32) -> TimeDelta {
     at_least(PROVES, per_minute)
 }
 
-/// Whether the last answer is too old to prove contact. A date in the future is from before the clock was set back.
-pub fn is_silent(
-    answered: Option<DateTime<Utc>>,
+/// The last useful answers of a marketplace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// The last one to this store.
+    pub to_store: Option<DateTime<Utc>>,
+    /// The last one to any store of this process.
+    pub to_any: Option<DateTime<Utc>>,
+}
+
+/// Returns in how long the answers will be too old to prove contact; zero if they are. `None` if this store had none. A date
+/// in the future is from before the clock was set back, and proves nothing once it is that far away.
+pub fn silent_in(
+    answers: Answers,
     now: DateTime<Utc>,
     per_minute: NonZeroU32,
     is_contested: bool,
-) -> bool {
-    let proves = at_least(if is_contested { PROVES_CONTESTED } else { PROVES }, per_minute);
-    answered.is_some_and(|then| (now - then).abs() >= proves)
+) -> Option<Duration> {
+    let left = |then: DateTime<Utc>, proves| {
+        let proved = at_least(proves, per_minute) - (now - then).abs();
+        proved.to_std().unwrap_or_default()
+    };
+    let own = answers.to_store?;
+    if is_contested {
+        return Some(left(own, PROVES_CONTESTED));
+    }
+    let by_any = answers.to_any.map_or(Duration::ZERO, |then| left(then, PROVES));
+    Some(left(own, PROVES).max(by_any.min(left(own, PROVES_BESIDE_OTHERS))))
 }
 
 /// Returns the time from one probe to the next while the marketplace does not answer.
@@ -71,21 +92,47 @@ mod tests {
         }
     }
 
+    /// Returns the seconds until these answers prove nothing, with their ages in seconds.
+    fn silent_in_seconds(own: i64, any: Option<i64>, per_minute: u32, is_contested: bool) -> u64 {
+        let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
+        let ago = |seconds| now - TimeDelta::seconds(seconds);
+        let answers = Answers { to_store: Some(ago(own)), to_any: any.map(ago) };
+        silent_in(answers, now, budget(per_minute), is_contested).unwrap().as_secs()
+    }
+
     #[test]
     fn an_old_answer_proves_no_contact_and_a_date_in_the_future_is_as_old() {
-        let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
-        for (age, expected) in [(0, false), (14, false), (15, true), (3_600, true), (-14, false), (-15, true)]
-        {
-            let answered = Some(now - TimeDelta::seconds(age));
-            assert_eq!(is_silent(answered, now, budget(300), false), expected, "{age} s");
+        for (age, expected) in [(0, 15), (14, 1), (15, 0), (3_600, 0), (-14, 1), (-15, 0)] {
+            assert_eq!(silent_in_seconds(age, Some(age), 300, false), expected, "{age} s");
+            assert_eq!(silent_in_seconds(age, None, 300, false), expected, "{age} s");
         }
-        assert!(!is_silent(None, now, budget(300), false), "nothing was asked yet");
-        for (age, per_minute, expected) in [(4, 300, false), (5, 300, true), (19, 60, false), (20, 60, true)]
-        {
-            let answered = Some(now - TimeDelta::seconds(age));
-            let found = is_silent(answered, now, budget(per_minute), true);
+        let nothing = Answers { to_store: None, to_any: DateTime::from_timestamp(1_795_000_000, 0) };
+        let now = nothing.to_any.unwrap();
+        assert_eq!(silent_in(nothing, now, budget(300), false), None, "nothing was asked yet");
+        for (age, per_minute, expected) in [(4, 300, 1), (5, 300, 0), (19, 60, 1), (20, 60, 0)] {
+            let found = silent_in_seconds(age, Some(0), per_minute, true);
             assert_eq!(found, expected, "{age} s after a forced login, {per_minute} a minute");
         }
+    }
+
+    #[test]
+    fn an_answer_to_another_store_proves_contact_for_a_while() {
+        for (own, any, expected, why) in [
+            (20, 0, 15, "the other answer is new"),
+            (20, 14, 1, "the other answer is nearly too old"),
+            (20, 15, 0, "both are too old"),
+            (0, 0, 15, "both are new"),
+            (10, 0, 15, "the other answer proves it for longer"),
+            (10, 60, 5, "this store's own is enough"),
+            (30, 0, 10, "the store must be asked for itself in the end"),
+            (39, 0, 1, "soon"),
+            (40, 0, 0, "now"),
+            (20, -30, 0, "the clock was set back"),
+        ] {
+            assert_eq!(silent_in_seconds(own, Some(any), 300, false), expected, "{why}: {own} s, {any} s");
+        }
+        assert_eq!(silent_in_seconds(30, Some(0), 60, false), 10, "a small budget");
+        assert_eq!(silent_in_seconds(30, Some(0), 1, false), 1_170, "the least one");
     }
 
     #[test]

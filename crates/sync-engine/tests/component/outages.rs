@@ -93,6 +93,30 @@ async fn the_end_of_an_outage_is_noticed_though_no_sweep_is_due() {
     rig.stop().await;
 }
 
+/// Returns how often a store asks for a sign of life in ten minutes in which nothing is due, while the marketplace answers
+/// another store every ten seconds, or none.
+async fn probes_in_ten_minutes(others_are_answered: bool) -> usize {
+    let mut rig = mirrored(60_000).await;
+    rig.keep_in_step(only(&[], Duration::ZERO), false).await;
+    let before = rig.requests(SESSION).len();
+    for _ in 0..60 {
+        rig.pass(Duration::from_secs(10)).await;
+        if others_are_answered {
+            rig.parts.marketplace.note_answered(Some(rig.parts.clock.now()));
+        }
+    }
+    let probes = rig.requests(SESSION).len() - before;
+    rig.stop().await;
+    probes
+}
+
+#[tokio::test]
+async fn a_store_whose_marketplace_answers_others_is_asked_for_a_sign_of_life_less_often() {
+    let (alone, beside_others) = (probes_in_ten_minutes(false).await, probes_in_ten_minutes(true).await);
+    assert!((35..=41).contains(&alone), "{alone}: one each 15 s");
+    assert!((12..=16).contains(&beside_others), "{beside_others}: one each 40 s");
+}
+
 #[tokio::test]
 async fn a_reconciliation_that_an_outage_cut_short_goes_on_as_soon_as_there_is_an_answer() {
     let setup = Setup::on(Kind::Sqlite).with(|setup| setup.world.orders = 250);

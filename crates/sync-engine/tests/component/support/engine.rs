@@ -11,7 +11,8 @@ use espelho_model::{
 use espelho_sandbox::Sandbox;
 use espelho_store::{InFlight, LabelFolder, Store};
 use espelho_sync_engine::{
-    BeingRead, ClientStorage, LeaseOwner, MemoryBudget, Problem, Quarantine, Silent, StoreContext,
+    BeingRead, ClientStorage, LeaseOwner, Marketplace, MemoryBudget, Problem, Quarantine, Silent,
+    StoreContext,
     labels::Labels,
     plan::gone::GoneGuard,
     push::{NoopListener, PushOptions, Pusher},
@@ -38,6 +39,8 @@ pub(crate) struct Parts {
     pub(crate) in_flight: Arc<InFlight>,
     /// The budget of all engines of the test, as of all stores of a process.
     pub(crate) memory_budget: Arc<MemoryBudget>,
+    /// The marketplace of all engines of the test.
+    pub(crate) marketplace: Arc<Marketplace>,
 }
 
 /// A running engine.
@@ -58,6 +61,7 @@ impl Parts {
             labels: None,
             in_flight: Arc::default(),
             memory_budget: Arc::default(),
+            marketplace: Arc::default(),
         }
     }
 
@@ -106,6 +110,7 @@ impl Parts {
             writing: Arc::default(),
             new_products: Arc::default(),
             memory_budget: Arc::clone(&self.memory_budget),
+            marketplace: Arc::clone(&self.marketplace),
             suspension: espelho_sync_engine::WorkSuspension::default(),
             quarantine: Arc::new(quarantine),
             being_read: BeingRead::default(),
