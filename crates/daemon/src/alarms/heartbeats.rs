@@ -1,12 +1,12 @@
 //! The last hour of each store, minute by minute: what the keeper found while it observed. Kept in memory; after a start
 //! the database tells of the minutes before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::StoreKey;
 use espelho_store::{EndedRun, SweepRecord};
-use espelho_sync_engine::plan::alarms::{Alarm, Code, Observations, Severity, StoreObservation, Verdict};
+use espelho_sync_engine::plan::alarms::{Code, Observations, Severity, StoreObservation, Verdict};
 use parking_lot::Mutex;
 
 /// The minutes that are kept.
@@ -67,11 +67,12 @@ pub(crate) struct Heartbeats(Mutex<BTreeMap<StoreKey, VecDeque<(i64, Beat)>>>);
 impl Heartbeats {
     /// Notes an observation: a minute is as bad as the worst of it.
     pub(super) fn note(&self, seen: &Observations, verdict: &Verdict) {
-        let minute = minute_of(seen.at);
+        let (minute, worst) = (minute_of(seen.at), WorstAlarms::of(verdict));
+        let known: HashSet<&StoreKey> = seen.stores.iter().map(|store| &store.key).collect();
         let mut stores = self.0.lock();
-        stores.retain(|key, _| seen.stores.iter().any(|store| store.key == *key));
+        stores.retain(|key, _| known.contains(key));
         for store in &seen.stores {
-            let beat = beat_of(store, verdict, seen.at);
+            let beat = beat_of(store, worst.concerning(&store.key), seen.at);
             let beats = stores.entry(store.key.clone()).or_default();
             match beats.back_mut() {
                 Some((last, worst)) if *last >= minute => *worst = beat.max(*worst),
@@ -121,11 +122,36 @@ fn minute_of(at: DateTime<Utc>) -> i64 {
     at.timestamp().div_euclid(60)
 }
 
-fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Beat {
-    // The rows of a store that no configuration has are no configured store's.
-    let of_all = |alarm: &Alarm| alarm.store.is_none() && alarm.code != Code::UnknownStore;
-    let own = verdict.alarms.iter().filter(|alarm| of_all(alarm) || alarm.store.as_ref() == Some(&store.key));
-    match own.map(|alarm| alarm.severity).max() {
+/// The severity of the worst alarm about all stores, and about each.
+struct WorstAlarms<'v> {
+    of_all: Option<Severity>,
+    of_each: HashMap<&'v StoreKey, Severity>,
+}
+
+impl<'v> WorstAlarms<'v> {
+    fn of(verdict: &'v Verdict) -> Self {
+        let (mut of_all, mut of_each) = (None, HashMap::new());
+        for alarm in &verdict.alarms {
+            match &alarm.store {
+                Some(store) => {
+                    let worst = of_each.entry(store).or_insert(alarm.severity);
+                    *worst = alarm.severity.max(*worst);
+                }
+                // The rows of a store that no configuration has are no configured store's.
+                None if alarm.code == Code::UnknownStore => (),
+                None => of_all = of_all.max(Some(alarm.severity)),
+            }
+        }
+        Self { of_all, of_each }
+    }
+
+    fn concerning(&self, store: &StoreKey) -> Option<Severity> {
+        self.of_all.max(self.of_each.get(store).copied())
+    }
+}
+
+fn beat_of(store: &StoreObservation, worst: Option<Severity>, at: DateTime<Utc>) -> Beat {
+    match worst {
         Some(Severity::Failing) => Beat::Failed,
         Some(Severity::Warning) => Beat::Warned,
         None if store.answered_at.is_some_and(|answered| at - answered <= PROVES) => Beat::Proved,
@@ -136,7 +162,7 @@ fn beat_of(store: &StoreObservation, verdict: &Verdict, at: DateTime<Utc>) -> Be
 #[cfg(test)]
 pub(super) mod tests {
     use espelho_model::text;
-    use espelho_sync_engine::plan::alarms::{Owner, ServiceObservation, State};
+    use espelho_sync_engine::plan::alarms::{Alarm, Owner, ServiceObservation, State};
 
     use super::*;
 
@@ -209,6 +235,12 @@ pub(super) mod tests {
         Verdict { state: State::Ok, alarms: alarm.map(of).into_iter().collect(), unproved: Vec::new() }
     }
 
+    /// Returns the beat of a store that was answered at that second, or never, with these alarms.
+    fn beat(answered: Option<i64>, verdict: &Verdict) -> Beat {
+        let store = &seen(0, answered).stores[0];
+        beat_of(store, WorstAlarms::of(verdict).concerning(&store.key), at(0))
+    }
+
     #[test]
     fn a_beat_is_proved_only_by_a_fresh_answer_and_failed_by_an_alarm_that_concerns_the_store() {
         let other = StoreKey::new("outra").unwrap();
@@ -220,12 +252,15 @@ pub(super) mod tests {
             (Some(0), Some((Severity::Failing, None)), Beat::Failed),
             (Some(0), Some((Severity::Failing, Some(other))), Beat::Proved),
         ] {
-            let beat = beat_of(&seen(0, answered).stores[0], &verdict(alarm.clone()), at(0));
-            assert_eq!(beat, expected, "{answered:?} {alarm:?}");
+            assert_eq!(beat(answered, &verdict(alarm.clone())), expected, "{answered:?} {alarm:?}");
         }
         let mut strangers = verdict(Some((Severity::Warning, None)));
         strangers.alarms[0].code = Code::UnknownStore;
-        assert_eq!(beat_of(&seen(0, Some(0)).stores[0], &strangers, at(0)), Beat::Proved);
+        assert_eq!(beat(Some(0), &strangers), Beat::Proved);
+        let mut several = verdict(Some((Severity::Failing, Some(key()))));
+        several.alarms.extend(verdict(Some((Severity::Warning, Some(key())))).alarms);
+        several.alarms.extend(verdict(Some((Severity::Warning, None))).alarms);
+        assert_eq!(beat(Some(0), &several), Beat::Failed, "the worst counts, whichever comes first");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Observations: from the database, from the clients, and from the stores' tasks.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
@@ -49,11 +53,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// One reading of the database.
 #[derive(Clone, Default)]
 struct Read {
-    troubled: Vec<RowsInTrouble>,
-    unseen: Vec<(String, u64, Option<DateTime<Utc>>)>,
+    troubled: Arc<ByStore<RowsInTrouble>>,
+    unseen: Arc<ByStore<UnseenRows>>,
     progress: Arc<Progress>,
-    deadlines: Arc<[DueDeadlines]>,
-    fiscal: Arc<[FiscalQueue]>,
+    deadlines: Arc<ByStore<DueDeadlines>>,
+    fiscal: Arc<ByStore<FiscalQueue>>,
     /// The SKUs that products share, by the store's key.
     shared: Arc<BTreeMap<String, SharedSkus>>,
     /// The prices of zero, by the store's key.
@@ -65,6 +69,12 @@ struct Read {
     /// The runs of the hour before the service was started; `None` until they are read, once.
     last_runs: Option<Arc<[EndedRun]>>,
 }
+
+/// The store of rows of the ERP that it has not looked at, how many there are, and since when.
+type UnseenRows = (String, u64, Option<DateTime<Utc>>);
+
+/// Rows by the store's key.
+type ByStore<T> = HashMap<String, Vec<T>>;
 
 /// The stores' progress, by the store's key.
 #[derive(Default)]
@@ -200,11 +210,11 @@ impl Facts {
         let name = shown.key.as_str();
         let proof = self.read.progress.proofs.get(name);
         let swept = self.read.progress.swept.get(name);
-        let rows = self.read.troubled.iter().filter(|rows| rows.store == name);
-        let unseen = self.read.unseen.iter().filter(|(store, ..)| store == name);
+        let rows = self.read.troubled.get(name).into_iter().flatten();
+        let unseen = self.read.unseen.get(name).into_iter().flatten();
         let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
-        let due = self.read.deadlines.iter().filter(|due| due.store == name);
-        let fiscal = self.read.fiscal.iter().find(|queue| queue.store == name);
+        let due = self.read.deadlines.get(name).into_iter().flatten();
+        let fiscal = self.read.fiscal.get(name).and_then(|queues| queues.first());
         let shared = self.read.shared.get(name);
         let zeroes = self.read.zeroes.get(name);
         StoreObservation {
@@ -262,7 +272,7 @@ impl Facts {
     fn strangers(&self, shown: &[ShownStore]) -> Option<Rows> {
         let is_shown = |store: &str| shown.iter().any(|shown| shown.key.as_str() == store);
         let strangers =
-            self.read.troubled.iter().filter(|rows| {
+            self.read.troubled.values().flatten().filter(|rows| {
                 rows.code == "unknown_store" && rows.state == "failed" && !is_shown(&rows.store)
             });
         strangers.filter_map(rows_of).reduce(|one, other| Rows {
@@ -349,16 +359,20 @@ async fn read_rows(
     };
     let (deadlines, fiscal, shared, zeroes) = match wants.deadlines {
         true => (
-            store.overview().due_deadlines(at + AHEAD).await?.into(),
-            store.overview().fiscal_queues().await?.into(),
+            by_store(store.overview().due_deadlines(at + AHEAD).await?, |due| due.store.clone()),
+            by_store(store.overview().fiscal_queues().await?, |queue| queue.store.clone()),
             Arc::new(store.overview().shared_skus().await?),
             or_known(store.overview().zero_prices().await.map(Arc::new), known.zeroes)?,
         ),
         false => (known.deadlines, known.fiscal, known.shared, known.zeroes),
     };
+    let troubled = store.overview().rows_in_trouble().await;
+    let troubled = troubled.map(|rows| by_store(rows, |rows| rows.store.clone()));
+    let unseen = store.overview().unseen_rows().await;
+    let unseen = unseen.map(|rows| by_store(rows, |(store, ..)| store.clone()));
     Ok(Read {
-        troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
-        unseen: or_known(store.overview().unseen_rows().await, known.unseen)?,
+        troubled: or_known(troubled, known.troubled)?,
+        unseen: or_known(unseen, known.unseen)?,
         pauses: store.pauses().recent().await?,
         channels: store.notices().channels().await?,
         progress,
@@ -379,6 +393,15 @@ async fn read_rows(
             None => known.others,
         },
     })
+}
+
+/// Sorts rows by store.
+fn by_store<T>(rows: Vec<T>, store: impl Fn(&T) -> String) -> Arc<ByStore<T>> {
+    let mut of = ByStore::default();
+    for row in rows {
+        of.entry(store(&row)).or_default().push(row);
+    }
+    Arc::new(of)
 }
 
 /// Returns what is known of a table that the ERP keeps locked: the rest is read all the same.
