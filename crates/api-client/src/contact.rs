@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::symptom::Symptom;
 
-use crate::{ApiRequest, login_reason::LoginReason, route::Route};
+use crate::{ApiRequest, login_budget::NAMED_WINDOW, login_reason::LoginReason, route::Route};
 use outcome::is_of_route;
 pub use outcome::{Failure, LastToken, Outcome};
 pub use routes::FailingRoutes;
@@ -28,9 +28,8 @@ use routes::RouteErrors;
 /// A token that is accepted for so long after the last sign of another program is ended by nobody any more: the alarm ends
 /// within a minute of its cause.
 const TOKEN_LIVES_ON: TimeDelta = TimeDelta::seconds(45);
-/// For so long after a forced login the next end of a token is looked for: longer than the login limit's minute, which
-/// may keep the other program out.
-const CONTESTED_FOR: TimeDelta = TimeDelta::minutes(2);
+/// For so long after a forced login the next end of a token is looked for: it would name another program.
+const CONTESTED_FOR: TimeDelta = NAMED_WINDOW;
 
 /// The kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -209,7 +208,8 @@ impl Contact {
 
     /// Returns whether there is trouble of a token, a route or an ability, whose end only further requests can show.
     pub fn is_doubtful(&self, at: DateTime<Utc>) -> bool {
-        self.is_token_contested(at) || !self.errors.is_empty() || !self.scopes.is_empty()
+        let has_errors = || self.errors.iter().any(|(route, errors)| errors.count_at(route, at, true));
+        self.is_token_contested(at) || !self.refused_reads.is_empty() || has_errors()
     }
 
     /// Returns the read to repeat, so that the end of a trouble is noticed: of those that were refused for lack of an
@@ -458,12 +458,12 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_contested_for_two_minutes_after_a_forced_login_and_while_another_program_is_named() {
+    fn a_token_is_contested_for_three_minutes_after_a_forced_login_and_while_another_program_is_named() {
         let foreign = Outcome::LoginRefused(TroubleKind::ForeignLogin, Failure::default(), LastToken::Gone);
         for (outcome, second, expected) in [
             (Outcome::LoginAccepted(LoginReason::Forced), 1, true),
-            (Outcome::LoginAccepted(LoginReason::Forced), 120, true),
-            (Outcome::LoginAccepted(LoginReason::Forced), 121, false),
+            (Outcome::LoginAccepted(LoginReason::Forced), 180, true),
+            (Outcome::LoginAccepted(LoginReason::Forced), 181, false),
             (Outcome::LoginAccepted(LoginReason::Forced), -7_200, false),
             (Outcome::LoginAccepted(LoginReason::Renewal), 1, false),
             (Outcome::LoginLimited(LoginReason::Forced, Failure::default()), 1, false),
@@ -473,6 +473,30 @@ mod tests {
             let mut contact = Contact::default();
             contact.note(outcome.clone(), at(1));
             assert_eq!(contact.is_token_contested(at(second)), expected, "{outcome:?} {second}");
+        }
+    }
+
+    #[test]
+    fn a_contact_is_doubtful_while_requests_may_show_the_end_of_a_trouble() {
+        let failed = |route| Outcome::Failed {
+            kind: TroubleKind::Errors,
+            failure: Failure::default(),
+            route: Some(route),
+            read: None,
+        };
+        let read = || ApiRequest::get(STOCK.0, &[]);
+        let missing = |read| Outcome::MissingAbilities(STOCK, vec!["stock".to_owned()], read);
+        for (outcome, second, expected, why) in [
+            (Outcome::Useful(ORDERS), 2, false, "it works"),
+            (failed(STOCK), 2, true, "a route fails"),
+            (failed(STOCK), 400, false, "nobody asks for it any more"),
+            (missing(Some(read())), 400, true, "the read is repeated"),
+            (missing(None), 2, false, "a write is not repeated"),
+            (Outcome::LoginAccepted(LoginReason::Forced), 2, true, "the token may end again"),
+        ] {
+            let mut contact = Contact::default();
+            contact.note(outcome, at(1));
+            assert_eq!(contact.is_doubtful(at(second)), expected, "{why}");
         }
     }
 

@@ -28,7 +28,7 @@ const OUTAGES: usize = 4;
 /// Two tokens that end within this time are another program's doing: longer than the login limit's minute, which may
 /// keep that program out between two of its logins. A single one may be a person's test of the password, or the start of
 /// another installation.
-const NAMED_WINDOW: TimeDelta = TimeDelta::minutes(3);
+pub(crate) const NAMED_WINDOW: TimeDelta = TimeDelta::minutes(3);
 
 /// A login that a 401 forces: whether it is made, and what it tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,10 +25,11 @@ impl Marketplaces {
 }
 
 impl Marketplace {
-    /// Notes when it last answered one of its stores; returns when it last answered any, as far as that was noted.
-    pub fn note_answered(&self, at: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    /// Notes when it last answered one of its stores; returns when it last answered any, as far as that was noted. A time
+    /// after `now` is from before the clock was set back.
+    pub fn note_answered(&self, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let mut last = self.answered_at.lock();
-        *last = at.max(*last);
+        *last = at.max(*last).filter(|then| *then <= now);
         *last
     }
 }
@@ -40,11 +41,15 @@ mod tests {
     #[test]
     fn the_last_answer_to_any_store_counts_for_all_of_a_marketplace() {
         let at = |second| DateTime::from_timestamp(second, 0);
+        let now = at(30).unwrap();
         let marketplaces = Marketplaces::default();
         let (one, other) = (marketplaces.at("https://a"), marketplaces.at("https://b"));
-        assert_eq!(one.note_answered(None), None);
-        assert_eq!(one.note_answered(at(20)), at(20));
-        assert_eq!(marketplaces.at("https://a").note_answered(at(5)), at(20));
-        assert_eq!(other.note_answered(None), None, "another marketplace");
+        assert_eq!(one.note_answered(None, now), None);
+        assert_eq!(one.note_answered(at(20), now), at(20));
+        assert_eq!(marketplaces.at("https://a").note_answered(at(5), now), at(20));
+        assert_eq!(other.note_answered(None, now), None, "another marketplace");
+        let set_back = at(10).unwrap();
+        assert_eq!(one.note_answered(at(7), set_back), None, "the clock was set back");
+        assert_eq!(one.note_answered(at(7), set_back), at(7));
     }
 }

@@ -31,7 +31,7 @@ impl RouteErrors {
     /// Returns whether they count at a time. The listing of orders is read by each sweep, and a listing whose read is
     /// known is repeated: their trouble lasts until they answer. While sweeps are suspended nobody asks for the others, and
     /// nobody knows how they are.
-    fn count_at(&self, route: &Route, at: DateTime<Utc>, do_sweeps_read: bool) -> bool {
+    pub(super) fn count_at(&self, route: &Route, at: DateTime<Utc>, do_sweeps_read: bool) -> bool {
         let is_recent = at - self.trouble.last <= ROUTE_ERRORS_COUNT_FOR;
         match (is_listing(route), &self.read) {
             (true, Some(_)) => true,

@@ -1,10 +1,6 @@
 //! Observations: from the database, from the clients, and from the stores' tasks.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
@@ -74,7 +70,7 @@ struct Read {
 type UnseenRows = (String, u64, Option<DateTime<Utc>>);
 
 /// Rows by the store's key.
-type ByStore<T> = HashMap<String, Vec<T>>;
+type ByStore<T> = BTreeMap<String, Vec<T>>;
 
 /// The stores' progress, by the store's key.
 #[derive(Default)]
@@ -559,6 +555,29 @@ fn add_contact(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rows_of_unknown_stores_are_one_alarm_with_the_same_example_at_each_reading() {
+        let row = |store: &str, code: &str| RowsInTrouble {
+            store: store.to_owned(),
+            entity: "price".to_owned(),
+            state: "failed".to_owned(),
+            code: code.to_owned(),
+            rows: 2,
+            since: None,
+            key: format!("{store}-1"),
+            error: String::new(),
+            hint: String::new(),
+            message: None,
+        };
+        let unknown = ["lojas", "loja", "outra"].map(|store| row(store, "unknown_store"));
+        for _ in 0..20 {
+            let rows = [&unknown[..], &[row("loja", "price_zero")]].concat();
+            let read = Read { troubled: by_store(rows, |rows| rows.store.clone()), ..Read::default() };
+            let strangers = Facts { read, ..Facts::default() }.strangers(&[]).unwrap();
+            assert_eq!((strangers.count, strangers.example.as_str()), (6, "price loja-1"));
+        }
+    }
 
     #[test]
     fn the_end_of_a_reconciliation_is_read_at_once_and_everything_else_in_its_time() {

@@ -16,7 +16,7 @@ use crate::{
     plan::refresh_request::{Entity, RefreshRequest},
 };
 
-/// How often the age of the last answer is checked, at most, and what is in trouble.
+/// How often what is in trouble is looked at.
 const TICK: Duration = Duration::from_secs(5);
 /// How many failed rows are read again at once; the next sweep reads the others.
 const REREAD: usize = 500;
@@ -71,14 +71,16 @@ impl<'c> Probe<'c> {
     /// be watched.
     fn pause(&self, lacked: &[String]) -> Duration {
         let is_doubtful = self.context.client.metrics().is_doubtful(self.context.clock.now());
-        if is_doubtful || !lacked.is_empty() { TICK } else { self.silent_in().unwrap_or_default().max(TICK) }
+        let proved = self.silent_in().filter(|left| !left.is_zero() && !is_doubtful && lacked.is_empty());
+        proved.unwrap_or(TICK)
     }
 
     /// Returns in how long the last answer will be too old to prove contact; `None` if there was none.
     fn silent_in(&self) -> Option<Duration> {
         let (metrics, now) = (self.context.client.metrics(), self.context.clock.now());
         let to_store = metrics.answered_at();
-        let to_any = self.context.marketplace.note_answered(to_store);
+        let to_any = self.context.marketplace.note_answered(to_store, now);
+        let to_any = to_any.filter(|_| !metrics.is_doubtful(now));
         let per_minute = self.context.client.limiter().per_minute();
         silent_in(Answers { to_store, to_any }, now, per_minute, metrics.is_token_contested(now))
     }

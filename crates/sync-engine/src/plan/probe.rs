@@ -8,9 +8,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 const EVERY: Duration = Duration::from_secs(10);
 /// The least time for which an answer proves contact.
 const PROVES: TimeDelta = TimeDelta::seconds(15);
-/// The same while the marketplace answers other stores. What concerns this store alone, as a token that was revoked, is still
-/// found while its alarm is due.
-const PROVES_BESIDE_OTHERS: TimeDelta = TimeDelta::seconds(40);
+/// The same while the marketplace answers other stores. Trouble of this store alone is an alarm within a minute all the same:
+/// after a probe that is not answered in time, and the time for which it must last.
+const PROVES_BESIDE_OTHERS: TimeDelta = TimeDelta::seconds(30);
 /// The same for a token that another program may end: the next end is found while its alarm is due.
 const PROVES_CONTESTED: TimeDelta = TimeDelta::seconds(5);
 /// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
@@ -72,6 +72,7 @@ fn least_interval(per_minute: NonZeroU32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::alarms::LASTS;
 
     fn budget(per_minute: u32) -> NonZeroU32 {
         NonZeroU32::new(per_minute).unwrap()
@@ -118,21 +119,27 @@ mod tests {
     #[test]
     fn an_answer_to_another_store_proves_contact_for_a_while() {
         for (own, any, expected, why) in [
-            (20, 0, 15, "the other answer is new"),
-            (20, 14, 1, "the other answer is nearly too old"),
+            (14, 0, 15, "the other answer is new"),
+            (20, 12, 3, "the other answer is nearly too old"),
             (20, 15, 0, "both are too old"),
             (0, 0, 15, "both are new"),
             (10, 0, 15, "the other answer proves it for longer"),
             (10, 60, 5, "this store's own is enough"),
-            (30, 0, 10, "the store must be asked for itself in the end"),
-            (39, 0, 1, "soon"),
-            (40, 0, 0, "now"),
+            (20, 0, 10, "the store must be asked for itself in the end"),
+            (29, 0, 1, "soon"),
+            (30, 0, 0, "now"),
             (20, -30, 0, "the clock was set back"),
         ] {
             assert_eq!(silent_in_seconds(own, Some(any), 300, false), expected, "{why}: {own} s, {any} s");
         }
-        assert_eq!(silent_in_seconds(30, Some(0), 60, false), 10, "a small budget");
+        assert_eq!(silent_in_seconds(25, Some(0), 60, false), 5, "a small budget");
         assert_eq!(silent_in_seconds(30, Some(0), 1, false), 1_170, "the least one");
+    }
+
+    #[test]
+    fn trouble_of_one_store_is_an_alarm_within_a_minute_though_others_are_answered() {
+        let (unanswered, observed) = (TimeDelta::seconds(10), TimeDelta::seconds(3));
+        assert!(PROVES_BESIDE_OTHERS + unanswered + LASTS + observed < TimeDelta::seconds(60));
     }
 
     #[test]

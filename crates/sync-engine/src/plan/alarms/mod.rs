@@ -25,6 +25,8 @@ pub use observations::{
     StoreObservation, SweepObservation, UnreachedCount, UnreadablePassword, UnreadableValues,
     WebhookObservation, WebhookSilence,
 };
+#[cfg(test)]
+pub(in crate::plan) use rules::LASTS;
 pub(crate) use rules::PROVES;
 pub use rules::{MARKETPLACE_SEVERITY, decide, is_held_up};
 

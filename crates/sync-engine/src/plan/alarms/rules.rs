@@ -21,7 +21,7 @@ use super::{
 /// The severity of trouble with a marketplace: no answer, errors or 429. No order and no level goes through.
 pub const MARKETPLACE_SEVERITY: Severity = Severity::Failing;
 /// Trouble with a marketplace that ends sooner raises no alarm.
-const LASTS: TimeDelta = TimeDelta::seconds(15);
+pub(in crate::plan) const LASTS: TimeDelta = TimeDelta::seconds(15);
 /// After this much of it the writes, or the answers, before prove nothing any more.
 const DATABASE_STALLS: TimeDelta = TimeDelta::seconds(5);
 const CONTACT_STALLS: TimeDelta = TimeDelta::seconds(5);
