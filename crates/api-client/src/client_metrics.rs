@@ -183,7 +183,7 @@ pub struct ClientMetrics {
     looked: Mutex<BTreeMap<&'static str, Duration>>,
     /// The values that could not be read.
     unreadable: Mutex<UnreadableValues>,
-    /// Notified when a call has failed, or trouble has begun whose end only further requests can show.
+    /// Notified when a call has failed, or any trouble has begun.
     troubled: Notify,
     /// Notified when trouble with the credential has begun, changed or ended.
     credential_news: OnceLock<Arc<Notify>>,
@@ -263,9 +263,9 @@ impl ClientMetrics {
         let credential = |contact: &Contact| contact.credential().map(|trouble| trouble.kind);
         let (is_troubled, is_news) = {
             let mut own = self.lock();
-            let (before, was_doubtful) = (credential(&own.contact), own.contact.is_doubtful(at));
+            let (before, was_troubled) = (credential(&own.contact), own.contact.is_troubled(at));
             own.contact.note(outcome, at);
-            let is_troubled = own.contact.is_lost() || (own.contact.is_doubtful(at) && !was_doubtful);
+            let is_troubled = own.contact.is_lost() || (own.contact.is_troubled(at) && !was_troubled);
             (is_troubled, credential(&own.contact) != before)
         };
         if is_troubled {
@@ -341,7 +341,12 @@ impl ClientMetrics {
         self.lock().contact.is_doubtful(at)
     }
 
-    /// Waits until a call fails, or such trouble begins; may return for trouble that is over. Supports one waiter at a time.
+    /// Returns whether anything is in trouble.
+    pub fn is_troubled(&self, at: DateTime<Utc>) -> bool {
+        self.lock().contact.is_troubled(at)
+    }
+
+    /// Waits until a call fails, or any trouble begins; may return for trouble that is over. Supports one waiter at a time.
     pub async fn troubled(&self) {
         if !self.is_lost() {
             self.troubled.notified().await;

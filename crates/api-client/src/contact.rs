@@ -206,6 +206,11 @@ impl Contact {
             || (self.is_foreign() && !self.has_no_token)
     }
 
+    /// Returns whether anything is in trouble.
+    pub fn is_troubled(&self, at: DateTime<Utc>) -> bool {
+        self.is_lost() || self.login.is_some() || !self.scopes.is_empty() || self.is_doubtful(at)
+    }
+
     /// Returns whether there is trouble of a token, a route or an ability, whose end only further requests can show.
     pub fn is_doubtful(&self, at: DateTime<Utc>) -> bool {
         let has_errors = || self.errors.iter().any(|(route, errors)| errors.count_at(route, at, true));
@@ -485,6 +490,7 @@ mod tests {
             read: None,
         };
         let read = || ApiRequest::get(STOCK.0, &[]);
+        let refused = || Outcome::LoginRefused(TroubleKind::Credential, Failure::default(), LastToken::Works);
         let missing = |read| Outcome::MissingAbilities(STOCK, vec!["stock".to_owned()], read);
         for (outcome, second, expected, why) in [
             (Outcome::Useful(ORDERS), 2, false, "it works"),
@@ -493,10 +499,13 @@ mod tests {
             (missing(Some(read())), 400, true, "the read is repeated"),
             (missing(None), 2, false, "a write is not repeated"),
             (Outcome::LoginAccepted(LoginReason::Forced), 2, true, "the token may end again"),
+            (refused(), 2, false, "only another password helps"),
         ] {
             let mut contact = Contact::default();
-            contact.note(outcome, at(1));
+            contact.note(outcome.clone(), at(1));
             assert_eq!(contact.is_doubtful(at(second)), expected, "{why}");
+            let is_well = matches!(outcome, Outcome::Useful(_));
+            assert_eq!(contact.is_troubled(at(2)), !is_well, "{why}");
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, StoreContext,
-    plan::probe::{Answers, has_regained, interval, proves, silent_in},
+    plan::probe::{ANSWERS_WITHIN, StoreTrouble, has_regained, interval, proves, silent_in},
     plan::refresh_request::{Entity, RefreshRequest},
 };
 
@@ -20,8 +20,6 @@ use crate::{
 const TICK: Duration = Duration::from_secs(5);
 /// How many failed rows are read again at once; the next sweep reads the others.
 const REREAD: usize = 500;
-/// How long the marketplace may take to answer a probe.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The probes of a store.
 pub(super) struct Probe<'c> {
@@ -77,12 +75,12 @@ impl<'c> Probe<'c> {
 
     /// Returns in how long the last answer will be too old to prove contact; `None` if there was none.
     fn silent_in(&self) -> Option<Duration> {
-        let (metrics, now) = (self.context.client.metrics(), self.context.clock.now());
-        let to_store = metrics.answered_at();
-        let to_any = self.context.marketplace.note_answered(to_store, now);
-        let to_any = to_any.filter(|_| !metrics.is_doubtful(now));
-        let per_minute = self.context.client.limiter().per_minute();
-        silent_in(Answers { to_store, to_any }, now, per_minute, metrics.is_token_contested(now))
+        let metrics = self.context.client.metrics();
+        let answered_at = metrics.answered_at();
+        let now = self.context.clock.now();
+        let known = self.context.marketplace.note_answered(answered_at, now);
+        let trouble = StoreTrouble::of(metrics.is_troubled(now), metrics.is_token_contested(now));
+        silent_in(answered_at, known, now, self.context.client.limiter().per_minute(), trouble)
     }
 
     /// Requests the session if the last answer is too old.
@@ -114,8 +112,9 @@ impl<'c> Probe<'c> {
 
     /// The client records the answer, whatever it is; the other workers report a rejected credential.
     async fn ask_for_session(&self, client: &Client) {
+        self.context.marketplace.note_asked(self.context.clock.now());
         tokio::select! {
-            answer = client.auth().session_within(TIME_LIMIT) => drop(answer),
+            answer = client.auth().session_within(ANSWERS_WITHIN) => drop(answer),
             () = self.context.stop.cancelled() => (),
         }
     }
