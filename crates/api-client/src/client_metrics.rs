@@ -263,9 +263,12 @@ impl ClientMetrics {
         let credential = |contact: &Contact| contact.credential().map(|trouble| trouble.kind);
         let (is_troubled, is_news) = {
             let mut own = self.lock();
-            let (before, was_troubled) = (credential(&own.contact), own.contact.is_troubled(at));
+            let trouble = |contact: &Contact| (contact.is_troubled(at), contact.is_doubtful(at));
+            let (before, (was_troubled, was_doubtful)) = (credential(&own.contact), trouble(&own.contact));
             own.contact.note(outcome, at);
-            let is_troubled = own.contact.is_lost() || (own.contact.is_troubled(at) && !was_troubled);
+            let (is_troubled, is_doubtful) = trouble(&own.contact);
+            let has_begun = (is_troubled && !was_troubled) || (is_doubtful && !was_doubtful);
+            let is_troubled = own.contact.is_lost() || has_begun;
             (is_troubled, credential(&own.contact) != before)
         };
         if is_troubled {

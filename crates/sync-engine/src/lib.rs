@@ -37,7 +37,7 @@ pub use being_read::BeingRead;
 pub use client_storage::ClientStorage;
 pub use error::Error;
 pub use examine::{Ability, Examination, NOT_RECEIVED, Question, Refusal, RoundTrip, TokenProof, examine};
-pub use marketplaces::{Marketplace, Marketplaces, SignsOfLife};
+pub use marketplaces::{Marketplace, Marketplaces};
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};

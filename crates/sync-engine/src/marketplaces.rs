@@ -13,15 +13,8 @@ pub struct Marketplaces(Mutex<HashMap<String, Arc<Marketplace>>>);
 
 /// A marketplace, as the stores of a process share it.
 #[derive(Debug, Default)]
-pub struct Marketplace(Mutex<SignsOfLife>);
-
-/// What the stores of a process know of their marketplace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SignsOfLife {
-    /// When it last answered one of them usefully, as far as that was noted.
-    pub answered_at: Option<DateTime<Utc>>,
-    /// When one of them last asked it for a sign of life.
-    pub asked_at: Option<DateTime<Utc>>,
+pub struct Marketplace {
+    answered_at: Mutex<Option<DateTime<Utc>>>,
 }
 
 impl Marketplaces {
@@ -32,18 +25,13 @@ impl Marketplaces {
 }
 
 impl Marketplace {
-    /// Notes when it last answered one of its stores; returns what is known of it. A time after `now` is from before the
-    /// clock was set back.
-    pub fn note_answered(&self, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> SignsOfLife {
+    /// Notes when it last answered one of its stores; returns when it last answered any, as far as that was noted. A time
+    /// after `now` is from before the clock was set back.
+    pub fn note_answered(&self, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let of_past = |time: Option<DateTime<Utc>>| time.filter(|time| *time <= now);
-        let mut known = self.0.lock();
-        known.answered_at = of_past(at).max(of_past(known.answered_at));
-        *known
-    }
-
-    /// Notes that one of its stores asks it for a sign of life.
-    pub(crate) fn note_asked(&self, now: DateTime<Utc>) {
-        self.0.lock().asked_at = Some(now);
+        let mut last = self.answered_at.lock();
+        *last = of_past(at).max(of_past(*last));
+        *last
     }
 }
 
@@ -57,15 +45,12 @@ mod tests {
         let now = at(30).unwrap();
         let marketplaces = Marketplaces::default();
         let (one, other) = (marketplaces.at("https://a"), marketplaces.at("https://b"));
-        assert_eq!(one.note_answered(None, now), SignsOfLife::default());
-        assert_eq!(one.note_answered(at(20), now).answered_at, at(20));
-        let same = marketplaces.at("https://a");
-        assert_eq!(same.note_answered(at(5), now).answered_at, at(20));
-        one.note_asked(now);
-        assert_eq!(same.note_answered(None, now).asked_at, at(30));
-        assert_eq!(other.note_answered(None, now), SignsOfLife::default(), "another marketplace");
+        assert_eq!(one.note_answered(None, now), None);
+        assert_eq!(one.note_answered(at(20), now), at(20));
+        assert_eq!(marketplaces.at("https://a").note_answered(at(5), now), at(20));
+        assert_eq!(other.note_answered(None, now), None, "another marketplace");
         let set_back = at(10).unwrap();
-        assert_eq!(one.note_answered(at(7), set_back).answered_at, at(7), "the clock was set back");
-        assert_eq!(one.note_answered(at(20), set_back).answered_at, at(7));
+        assert_eq!(one.note_answered(at(7), set_back), at(7), "the clock was set back");
+        assert_eq!(one.note_answered(at(20), set_back), at(7));
     }
 }

@@ -78,9 +78,9 @@ impl<'c> Probe<'c> {
         let metrics = self.context.client.metrics();
         let answered_at = metrics.answered_at();
         let now = self.context.clock.now();
-        let known = self.context.marketplace.note_answered(answered_at, now);
+        let any = self.context.marketplace.note_answered(answered_at, now);
         let trouble = StoreTrouble::of(metrics.is_troubled(now), metrics.is_token_contested(now));
-        silent_in(answered_at, known, now, self.context.client.limiter().per_minute(), trouble)
+        silent_in(answered_at, any, now, self.context.client.limiter().per_minute(), trouble)
     }
 
     /// Requests the session if the last answer is too old.
@@ -112,7 +112,6 @@ impl<'c> Probe<'c> {
 
     /// The client records the answer, whatever it is; the other workers report a rejected credential.
     async fn ask_for_session(&self, client: &Client) {
-        self.context.marketplace.note_asked(self.context.clock.now());
         tokio::select! {
             answer = client.auth().session_within(ANSWERS_WITHIN) => drop(answer),
             () = self.context.stop.cancelled() => (),

@@ -4,19 +4,16 @@ use std::{num::NonZeroU32, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::marketplaces::SignsOfLife;
-
 /// Interval of the probes while the marketplace does not answer.
 const EVERY: Duration = Duration::from_secs(10);
 /// The least time for which an answer proves contact.
 const PROVES: TimeDelta = TimeDelta::seconds(15);
 /// The same for a token that another program may end: the next end is found while its alarm is due.
 const PROVES_CONTESTED: TimeDelta = TimeDelta::seconds(5);
-/// The least time for which an answer proves contact while the marketplace answers other stores. Trouble of this store alone is an alarm within a minute all the same:
-/// after a probe that is not answered in time, and the time for which it must last.
-const PROVES_BESIDE_OTHERS: TimeDelta = TimeDelta::seconds(30);
-/// For so long nobody asks beside another store that asks already: its answer may count for all.
-const UNDER_WAY: TimeDelta = TimeDelta::seconds(5);
+/// The least time for which an answer proves contact while the marketplace answers other stores. Trouble of this store alone
+/// is an alarm within a minute all the same: after a probe that is not answered in time and the time for which it must
+/// last, or after two ends of its token.
+const PROVES_BESIDE_OTHERS: TimeDelta = TimeDelta::seconds(25);
 /// The time within which a probe must be answered.
 pub const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
@@ -50,11 +47,11 @@ impl StoreTrouble {
 }
 
 /// Returns in how long the answers of a marketplace will be too old to prove contact; zero if they are. `answered` is when it
-/// last answered this store; `None` if it never did. `known` is what is known of it to all stores of the process. A date in
-/// the future is from before the clock was set back, and proves nothing once it is that far away.
+/// last answered this store, `any` when it last answered any store of the process; `None` if it never answered this one. A
+/// date in the future is from before the clock was set back, and proves nothing once it is that far away.
 pub fn silent_in(
     answered: Option<DateTime<Utc>>,
-    known: SignsOfLife,
+    any: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
     per_minute: NonZeroU32,
     trouble: StoreTrouble,
@@ -64,15 +61,12 @@ pub fn silent_in(
         proved.to_std().unwrap_or_default()
     };
     let own = answered?;
-    match trouble {
-        StoreTrouble::ContestedToken => return Some(left(own, PROVES_CONTESTED)),
-        StoreTrouble::Any => return Some(left(own, PROVES)),
-        StoreTrouble::None => (),
+    if trouble == StoreTrouble::ContestedToken {
+        return Some(left(own, PROVES_CONTESTED));
     }
-    let by_answer = known.answered_at.map_or(Duration::ZERO, |then| left(then, PROVES));
-    let by_asking = known.asked_at.map_or(Duration::ZERO, |then| left(then, UNDER_WAY));
-    let by_others = by_answer.max(by_asking).min(left(own, PROVES_BESIDE_OTHERS));
-    Some(left(own, PROVES).max(by_others))
+    let counts = |then: &DateTime<Utc>| trouble == StoreTrouble::None && own <= now && *then <= now;
+    let by_any = any.filter(counts).map_or(Duration::ZERO, |then| left(then, PROVES));
+    Some(left(own, PROVES).max(by_any.min(left(own, PROVES_BESIDE_OTHERS))))
 }
 
 /// Returns the time from one probe to the next while the marketplace does not answer.
@@ -118,36 +112,31 @@ mod tests {
         }
     }
 
-    /// Returns the seconds until contact is not proved, with the ages in seconds of the last answer to this store, the last
-    /// to any, and the last probe of any.
-    fn silent_in_seconds(own: i64, any: Option<i64>, asked: Option<i64>, per_minute: u32) -> u64 {
+    /// Returns the seconds until contact is not proved, with the ages in seconds of the last answer to this store and of the
+    /// last to any.
+    fn silent_in_seconds(own: i64, any: Option<i64>, per_minute: u32) -> u64 {
         let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
         let ago = |seconds| now - TimeDelta::seconds(seconds);
-        let known = SignsOfLife { answered_at: any.map(ago), asked_at: asked.map(ago) };
-        silent_in(Some(ago(own)), known, now, budget(per_minute), StoreTrouble::None).unwrap().as_secs()
+        let (own, any, budget) = (Some(ago(own)), any.map(ago), budget(per_minute));
+        silent_in(own, any, now, budget, StoreTrouble::None).unwrap().as_secs()
     }
 
     #[test]
     fn an_old_answer_proves_no_contact_and_a_date_in_the_future_is_as_old() {
         for (age, expected) in [(0, 15), (14, 1), (15, 0), (3_600, 0), (-14, 1), (-15, 0)] {
-            assert_eq!(silent_in_seconds(age, Some(age), None, 300), expected, "{age} s");
-            assert_eq!(silent_in_seconds(age, None, None, 300), expected, "{age} s");
+            assert_eq!(silent_in_seconds(age, Some(age), 300), expected, "{age} s");
+            assert_eq!(silent_in_seconds(age, None, 300), expected, "{age} s");
         }
         let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
-        let known = SignsOfLife { answered_at: Some(now), asked_at: Some(now) };
-        assert_eq!(
-            silent_in(None, known, now, budget(300), StoreTrouble::None),
-            None,
-            "nothing was asked yet"
-        );
+        let never = silent_in(None, Some(now), now, budget(300), StoreTrouble::None);
+        assert_eq!(never, None, "nothing was asked yet");
     }
 
     #[test]
     fn a_store_in_trouble_asks_for_itself_and_soon_where_its_token_may_end() {
         let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
-        let known = SignsOfLife { answered_at: Some(now), asked_at: Some(now) };
         for (is_troubled, is_contested, age, per_minute, expected) in [
-            (false, false, 20, 300, 10),
+            (false, false, 20, 300, 5),
             (true, false, 14, 300, 1),
             (true, false, 20, 300, 0),
             (true, true, 4, 300, 1),
@@ -157,7 +146,7 @@ mod tests {
         ] {
             let own = Some(now - TimeDelta::seconds(age));
             let trouble = StoreTrouble::of(is_troubled, is_contested);
-            let found = silent_in(own, known, now, budget(per_minute), trouble);
+            let found = silent_in(own, Some(now), now, budget(per_minute), trouble);
             assert_eq!(
                 found,
                 Some(Duration::from_secs(expected)),
@@ -168,65 +157,35 @@ mod tests {
 
     #[test]
     fn an_answer_to_another_store_proves_contact_for_a_while() {
-        for (own, any, asked, expected, why) in [
-            (14, 0, None, 15, "the other answer is new"),
-            (20, 12, None, 3, "the other answer is nearly too old"),
-            (20, 15, None, 0, "both are too old"),
-            (0, 0, None, 15, "both are new"),
-            (10, 0, None, 15, "the other answer proves it for longer"),
-            (10, 60, None, 5, "this store's own is enough"),
-            (20, 0, None, 10, "the store must be asked for itself in the end"),
-            (29, 0, None, 1, "soon"),
-            (30, 0, None, 0, "now"),
-            (20, -30, None, 0, "the clock was set back"),
-            (20, 15, Some(0), 5, "another store asks just now"),
-            (20, 15, Some(4), 1, "the answer may still come"),
-            (20, 20, Some(5), 0, "it did not come"),
-            (28, 28, Some(0), 2, "the store asks for itself in the end"),
+        for (own, any, expected, why) in [
+            (9, 0, 15, "the other answer is new"),
+            (20, 12, 3, "the other answer is nearly too old"),
+            (20, 15, 0, "both are too old"),
+            (0, 0, 15, "both are new"),
+            (10, 60, 5, "this store's own is enough"),
+            (20, 0, 5, "the store must be asked for itself in the end"),
+            (24, 0, 1, "soon"),
+            (25, 0, 0, "now"),
+            (20, -30, 0, "the clock was set back"),
+            (20, -1, 0, "a little"),
+            (-20, 0, 0, "before others were answered"),
         ] {
-            let found = silent_in_seconds(own, Some(any), asked, 300);
-            assert_eq!(found, expected, "{why}: {own} s, {any} s, {asked:?}");
+            assert_eq!(silent_in_seconds(own, Some(any), 300), expected, "{why}: {own} s, {any} s");
         }
-        assert_eq!(silent_in_seconds(25, Some(0), None, 60), 5, "a small budget");
-        assert_eq!(silent_in_seconds(30, Some(0), None, 1), 1_170, "the least one");
-    }
-
-    /// Returns how often some stores ask in ten minutes in which they have nothing else to do. Their last answers came
-    /// together.
-    fn probes_of(stores: usize) -> usize {
-        let start = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
-        let (mut known, mut answered) = (SignsOfLife::default(), vec![start; stores]);
-        let mut probes = 0;
-        for second in 1..=600 {
-            let now = start + TimeDelta::seconds(second);
-            let mut asking = Vec::new();
-            for (store, own) in answered.iter().enumerate() {
-                known.answered_at = known.answered_at.max(Some(*own));
-                let left = silent_in(Some(*own), known, now, budget(300), StoreTrouble::None);
-                if left == Some(Duration::ZERO) {
-                    known.asked_at = Some(now);
-                    asking.push(store);
-                }
-            }
-            probes += asking.len();
-            asking.into_iter().for_each(|store| answered[store] = now);
-        }
-        probes
-    }
-
-    #[test]
-    fn stores_with_nothing_else_to_do_ask_less_often_together() {
-        assert_eq!(probes_of(1), 40);
-        for stores in [2, 3, 10] {
-            let probes = probes_of(stores);
-            assert!((19 * stores..=30 * stores).contains(&probes), "{stores} stores: {probes}");
-        }
+        assert_eq!(silent_in_seconds(22, Some(0), 60), 3, "a small budget");
+        assert_eq!(silent_in_seconds(30, Some(0), 1), 1_170, "the least one");
     }
 
     #[test]
     fn trouble_of_one_store_is_an_alarm_within_a_minute_though_others_are_answered() {
         let (unanswered, observed) = (TimeDelta::from_std(ANSWERS_WITHIN).unwrap(), TimeDelta::seconds(3));
-        assert!(PROVES_BESIDE_OTHERS + unanswered + LASTS + observed < TimeDelta::seconds(60));
+        let minute = TimeDelta::seconds(60);
+        assert!(PROVES_BESIDE_OTHERS + unanswered + LASTS + observed < minute, "it is not answered");
+        let second_end = PROVES_BESIDE_OTHERS + PROVES_CONTESTED;
+        assert!(
+            PROVES_BESIDE_OTHERS + second_end + observed < minute,
+            "another program ends its token twice"
+        );
     }
 
     #[test]
