@@ -134,7 +134,7 @@ impl Database {
                 let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
                 let query = sqlx::query_with(sql, postgres_arguments(values)?);
                 let taken = take_each(query.fetch(tx.connection()), Row::Postgres, take).await;
-                // What could not be read or taken says why; dropped, its transaction is rolled back.
+                // After an error the transaction is dropped, and so rolled back: the caller gets that error, not the commit's.
                 if matches!(taken, Ok(Ok(()))) {
                     Tx::Postgres(tx).commit().await?;
                 }

@@ -114,9 +114,8 @@ async fn probes_in_ten_minutes(others_are_answered: bool) -> usize {
 #[tokio::test]
 async fn a_store_whose_marketplace_answers_others_is_asked_for_a_sign_of_life_less_often() {
     let (alone, beside_others) = (probes_in_ten_minutes(false).await, probes_in_ten_minutes(true).await);
-    // The clock moves to what is due next, and by a little more where nothing is.
-    assert!((32..=41).contains(&alone), "{alone}: one each 15 s");
-    assert!((18..=25).contains(&beside_others), "{beside_others}: one each 25 s");
+    assert!((32..=41).contains(&alone), "{alone}: one each 15 to 19 s");
+    assert!((18..=25).contains(&beside_others), "{beside_others}: one each 24 to 33 s");
 }
 
 #[tokio::test]
